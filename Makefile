@@ -1,0 +1,43 @@
+# make demo     one run on a generated stream, from nothing to a report
+# make test     lint, types and all quick tests
+# make long     the tests that take minutes (set MILLPOND_DATA for those on the real streams)
+# make bench    the benchmarks; results go to benchmarks/results
+# make clean    remove what the targets above made
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= 2
+
+# One stamp for each set of packages, so that the set-up is done once and again when it changes.
+$(VENV)/demo.stamp: pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "millpond needs Python 3.11 or newer: make PYTHON=python3.12")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	touch $@
+
+$(VENV)/test.stamp: $(VENV)/demo.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,parquet]'
+	touch $@
+
+.PHONY: demo test long bench clean
+.DEFAULT_GOAL := test
+
+demo: $(VENV)/demo.stamp
+	$(BIN)/millpond run agr_a --backbone knn --policy cure --tau 0.4 --out runs/demo
+	@echo "Now open runs/demo/report.html"
+
+test: $(VENV)/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest -n $(JOBS)
+
+long: $(VENV)/test.stamp
+	$(BIN)/pytest -n $(JOBS) -m long
+
+bench: $(VENV)/test.stamp
+	$(BIN)/python benchmarks/eviction.py
+
+clean:
+	rm -rf $(VENV) runs .pytest_cache .mypy_cache .ruff_cache

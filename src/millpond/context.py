@@ -1,0 +1,459 @@
+"""The bounded context: a FIFO short bank and a long bank of labelled rows, for one or many lanes.
+
+A lane is one independent stream, policy, threshold or key. Rows lie in preallocated arrays and are
+addressed by slot, so that a backbone can keep caches in step: `observe` says which slot was filled,
+which row moved from the short bank to the long one, and which slot was freed.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from millpond.errors import BadInput, BadOption
+from millpond.policies import Banks, Details, Policy, get_policy
+from millpond.policies.base import FloatArray, IntArray
+from millpond.policies.scores import clip_probabilities
+
+Bank = Literal["short", "long", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """What one `Context.observe` changed, in arrival numbers (0, 1, 2, ...)."""
+
+    added: int
+    promoted: tuple[int, ...]
+    """Moved from the short to the long bank, also where it left the long bank in the same step."""
+    evicted: tuple[int, ...]
+    """Left the context: refused by the gate, or removed from the long bank."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deltas:
+    """What one `Contexts.observe` changed in n lanes, by slot and arrival number; -1 where nothing."""
+
+    lanes: IntArray
+    added: IntArray
+    """(n,) slots now holding the new rows"""
+    promoted: IntArray
+    """(n,) slots whose rows moved from the short to the long bank"""
+    evicted: IntArray
+    """(n,) slots whose rows left the context; each is the next row's slot"""
+    added_arrival: IntArray
+    promoted_arrival: IntArray
+    evicted_arrival: IntArray
+
+    @classmethod
+    def empty(cls, lanes: Sequence[int]) -> Deltas:
+        blank = np.full((6, len(lanes)), -1, dtype=np.int64)
+        return cls(np.asarray(lanes), *blank)
+
+
+class Contexts:
+    """The contexts of many lanes, updated in one call. `Context` is the one-lane form for users.
+
+    ``policy``, ``budget``, ``short_ratio`` and ``tau`` may each be one value or a sequence of one per
+    lane. Lanes of fewer features are padded with zeros by the caller: a constant column changes no
+    decision. Rows are taken as they are; checking them is the caller's part.
+    """
+
+    def __init__(
+        self,
+        lanes: int,
+        *,
+        policy: str | Policy | Sequence[str | Policy] = "cure",
+        budget: int | Sequence[int] = 1000,
+        short_ratio: float | Sequence[float] = 0.75,
+        tau: float | Sequence[float] = 0.3,
+        details: Details | None = None,
+    ) -> None:
+        self.details = details or Details()
+        self.banks = [
+            _Banks(get_policy(p), _check_budget(b), _check_ratio(r), _check_tau(t))
+            for p, b, r, t in zip(
+                _per_lane(policy, lanes, "policy"),
+                _per_lane(budget, lanes, "budget"),
+                _per_lane(short_ratio, lanes, "short_ratio"),
+                _per_lane(tau, lanes, "tau"),
+                strict=True,
+            )
+        ]
+        self.lanes = lanes
+        self.slots = (
+            max(bank.budget for bank in self.banks) + 1
+        )  # a row enters before another leaves
+        self.X: NDArray[np.float32] = np.zeros((lanes, self.slots, 0), dtype=np.float32)
+        self.y: IntArray = np.zeros((lanes, self.slots), dtype=np.int64)
+        self.score: FloatArray = np.zeros((lanes, self.slots))
+        self.arrival: IntArray = np.full((lanes, self.slots), -1, dtype=np.int64)
+        """(lanes, slots) arrival numbers; -1 marks a free slot"""
+
+    # -- reading ---------------------------------------------------------------------------------
+
+    def sizes(self) -> tuple[IntArray, IntArray]:
+        """(lanes,) rows in the short banks and in the long banks."""
+        short = np.array([bank.n_short for bank in self.banks], dtype=np.int64)
+        return short, np.array([bank.n_long for bank in self.banks], dtype=np.int64)
+
+    def slots_of(self, lane: int, bank: Bank = "all") -> IntArray:
+        """A bank's slots in order of arrival; every long row arrived before every short one."""
+        banks = self.banks[lane]
+        if bank == "short":
+            return banks.short_slots()
+        if bank == "long":
+            return banks.long_slots().copy()
+        return np.concatenate([banks.long_slots(), banks.short_slots()])
+
+    # -- scoring and learning --------------------------------------------------------------------
+
+    def score_of(self, lane: int, proba: FloatArray) -> FloatArray:
+        """(k, C) probabilities over the C classes in the context -> (k,) scores to be stored with.
+
+        A context of fewer than two classes leaves nothing to be unsure about: 0.
+        """
+        classes = proba.shape[-1]
+        if classes < 2:
+            return np.zeros(len(proba))
+        banks = self.banks[lane]
+        if self.details.entropy_over == "seen":
+            classes = max(classes, len(banks.classes_seen))
+        return banks.policy.score(clip_probabilities(proba), classes)
+
+    def observe(
+        self, X: NDArray[np.float32], y: IntArray, score: FloatArray, lanes: Sequence[int]
+    ) -> Deltas:
+        """Add one labelled row to each of n lanes: (n, d), (n,), (n,) -> what changed (Algorithm 1)."""
+        if self.X.shape[2] != X.shape[1]:
+            self._allocate_features(X.shape[1])
+        deltas = Deltas.empty(lanes)
+        for row, lane in enumerate(lanes):
+            banks = self.banks[lane]
+            deltas.added[row] = added = banks.take_slot()
+            self.X[lane, added] = X[row]
+            self.y[lane, added] = y[row]
+            self.score[lane, added] = score[row]
+            self.arrival[lane, added] = deltas.added_arrival[row] = banks.seen
+            banks.enter_short(added)
+            if self.details.entropy_over == "seen":
+                banks.classes_seen.add(int(y[row]))
+            if banks.n_short > banks.short_budget:
+                promoted, evicted = self._overflow(lane, banks)
+                if promoted >= 0:
+                    deltas.promoted[row] = promoted
+                    deltas.promoted_arrival[row] = self.arrival[lane, promoted]
+                if evicted >= 0:
+                    deltas.evicted[row] = banks.freed = evicted
+                    deltas.evicted_arrival[row] = self.arrival[lane, evicted]
+                    self.arrival[lane, evicted] = -1
+        return deltas
+
+    def _overflow(self, lane: int, banks: _Banks) -> tuple[int, int]:
+        """The oldest short row becomes a candidate: (slot promoted or -1, slot evicted or -1)."""
+        candidate = banks.leave_short()
+        filling = self.details.warm_fill and banks.n_long < banks.long_budget
+        if not banks.long_budget or not (filling or self.score[lane, candidate] >= banks.tau):
+            return -1, candidate
+        banks.enter_long(candidate, int(self.y[lane, candidate]))
+        if banks.n_long <= banks.long_budget:
+            return candidate, -1
+        assert banks.policy.remove is not None  # who has no rule for it has no long bank
+        view = Banks(
+            self.X[lane],
+            self.y[lane],
+            banks.long_slots(),
+            banks.long_counts,
+            banks.short_slots(),
+        )
+        position = banks.policy.remove(view, self.details)
+        return candidate, banks.leave_long(position, int(self.y[lane, view.long[position]]))
+
+    def _allocate_features(self, features: int) -> None:
+        if any(bank.seen for bank in self.banks):
+            raise BadInput(
+                f"rows of {features} features for contexts of {self.X.shape[2]}; "
+                "a context keeps the width of its first row"
+            )
+        self.X = np.zeros((self.lanes, self.slots, features), dtype=np.float32)
+
+    # -- saving ----------------------------------------------------------------------------------
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """Everything that decides the future, as arrays."""
+        state: dict[str, NDArray[Any]] = {
+            "X": self.X,
+            "y": self.y,
+            "score": self.score,
+            "arrival": self.arrival,
+        }
+        for lane, banks in enumerate(self.banks):
+            state[f"short_{lane}"] = banks.short_slots()
+            state[f"long_{lane}"] = banks.long_slots()
+            counters = [banks.seen, banks.freed, banks.admitted]
+            state[f"counters_{lane}"] = np.array(counters, dtype=np.int64)
+            state[f"classes_seen_{lane}"] = np.array(sorted(banks.classes_seen), dtype=np.int64)
+        return state
+
+    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+        self.X, self.y = state["X"].copy(), state["y"].copy()
+        self.score, self.arrival = state["score"].copy(), state["arrival"].copy()
+        for lane, banks in enumerate(self.banks):
+            banks.refill(state[f"short_{lane}"], state[f"long_{lane}"], self.y[lane])
+            banks.seen, banks.freed, banks.admitted = map(int, state[f"counters_{lane}"])
+            banks.classes_seen = set(map(int, state[f"classes_seen_{lane}"]))
+
+
+class _Banks:
+    """One lane's slots: the short bank as a ring, the long bank as a list in order of arrival."""
+
+    def __init__(self, policy: Policy, budget: int, short_ratio: float, tau: float) -> None:
+        self.policy = policy
+        self.budget = budget
+        self.short_budget = budget
+        if policy.remove is not None:
+            self.short_budget = min(budget - 1, max(1, round(budget * short_ratio)))
+        self.long_budget = budget - self.short_budget
+        self.short_ratio = short_ratio
+        self.threshold = tau
+        # An ungated policy admits every candidate: its threshold lies below any score.
+        self.tau = tau if policy.gated else -math.inf
+        self.seen = 0
+        self.admitted = 0  # candidates that entered the long bank so far
+        self.classes_seen: set[int] = set()
+        self.freed = -1  # the slot that the last eviction left, if any: the next row's
+        # The ring is written twice, so that the bank is one slice wherever it starts.
+        self._span = self.short_budget + 1
+        self._ring = np.zeros(2 * self._span, dtype=np.int64)
+        self._head = 0
+        self.n_short = 0
+        self._long = np.zeros(self.long_budget + 1, dtype=np.int64)
+        self.n_long = 0
+        self.long_counts: dict[int, int] = {}
+
+    def short_slots(self) -> IntArray:
+        return self._ring[self._head : self._head + self.n_short]
+
+    def long_slots(self) -> IntArray:
+        return self._long[: self.n_long]
+
+    def take_slot(self) -> int:
+        """A free slot. Every step frees at most one, so that the others were never used."""
+        slot = self.freed if self.freed >= 0 else self.n_short + self.n_long
+        self.freed = -1
+        return slot
+
+    def enter_short(self, slot: int) -> None:
+        place = (self._head + self.n_short) % self._span
+        self._ring[place] = self._ring[place + self._span] = slot
+        self.n_short += 1
+        self.seen += 1
+
+    def leave_short(self) -> int:
+        oldest = int(self._ring[self._head])
+        self._head = (self._head + 1) % self._span
+        self.n_short -= 1
+        return oldest
+
+    def enter_long(self, slot: int, label: int) -> None:
+        self._long[self.n_long] = slot
+        self.n_long += 1
+        self.admitted += 1
+        self.long_counts[label] = self.long_counts.get(label, 0) + 1
+
+    def leave_long(self, position: int, label: int) -> int:
+        slot = int(self._long[position])
+        self.long_counts[label] -= 1
+        if not self.long_counts[label]:
+            del self.long_counts[label]  # so that classes that are gone cost nothing
+        self._long[position : self.n_long - 1] = self._long[position + 1 : self.n_long]
+        self.n_long -= 1
+        return slot
+
+    def refill(self, short: IntArray, long: IntArray, y: IntArray) -> None:
+        self._head = self.n_short = self.n_long = 0
+        self.long_counts.clear()
+        for slot in short:
+            self.enter_short(int(slot))
+        for slot in long:
+            self.enter_long(int(slot), int(y[slot]))
+
+
+class Context:
+    """A bounded context of labelled rows (section 4 of the paper): what a frozen model sees.
+
+    Parameters
+    ----------
+    policy : name of a policy, or a `Policy` of your own
+        ``fifo``, ``dual_fifo``, ``entropy_only``, ``redundancy_only``, ``cure``, ``cure_margin`` or
+        ``cure_global_nn``.
+    budget : int
+        B, the number of rows kept; at least 2.
+    short_ratio : float
+        rho, the short bank's share: B_S = min(B - 1, max(1, round(B * rho))), B_L = B - B_S. A
+        ``fifo`` context is one window of B whatever rho is.
+    tau : float
+        A candidate needs this score to enter a full long bank; in [0, 1].
+    entropy_over, standardise, ties, class_ties, warm_fill
+        Details that the paper leaves open, see `millpond.policies.Details`; the defaults are what the
+        authors' code does.
+
+    Examples
+    --------
+    >>> context = Context(policy="cure", budget=4, short_ratio=0.5, tau=0.3)
+    >>> for t in range(6):
+    ...     delta = context.observe([t, t % 2], t % 2, proba=[0.5, 0.5])
+    >>> delta
+    Delta(added=5, promoted=(3,), evicted=(1,))
+    >>> context.arrivals("long"), context.arrivals("short")
+    (array([2, 3]), array([4, 5]))
+    """
+
+    def __init__(
+        self,
+        policy: str | Policy = "cure",
+        budget: int = 1000,
+        short_ratio: float = 0.75,
+        tau: float = 0.3,
+        **details: Any,
+    ) -> None:
+        self._contexts = Contexts(
+            1,
+            policy=policy,
+            budget=budget,
+            short_ratio=short_ratio,
+            tau=tau,
+            details=make_details(details),
+        )
+
+    def __len__(self) -> int:
+        banks = self._contexts.banks[0]
+        return banks.n_short + banks.n_long
+
+    def observe(self, x: ArrayLike, y: int, proba: ArrayLike | None = None) -> Delta:
+        """Add a labelled row, with the probabilities that were predicted for it.
+
+        ``x`` is a 1-D row; NaN is a missing value, an infinity is an error. ``y`` is an integer code.
+        ``proba`` holds the probabilities over the classes that were in the context (any length; they
+        are clipped and renormalised), or None, which scores 0. Nothing changes when an error is raised.
+        """
+        contexts = self._contexts
+        row = check_row(x, contexts.X.shape[2] if contexts.banks[0].seen else None)
+        label = check_code(y)
+        score = np.zeros(1) if proba is None else contexts.score_of(0, check_proba(proba)[None])
+        deltas = contexts.observe(row[None], np.array([label]), score, (0,))
+        promoted, evicted = int(deltas.promoted_arrival[0]), int(deltas.evicted_arrival[0])
+        return Delta(
+            added=int(deltas.added_arrival[0]),
+            promoted=(promoted,) if promoted >= 0 else (),
+            evicted=(evicted,) if evicted >= 0 else (),
+        )
+
+    def arrivals(self, bank: Bank = "all") -> IntArray:
+        """The arrival numbers of a bank's rows, in order of arrival."""
+        if bank not in ("short", "long", "all"):
+            raise BadOption(f"bank must be 'short', 'long' or 'all', not {bank!r}")
+        return np.asarray(self._contexts.arrival[0, self._contexts.slots_of(0, bank)])
+
+    def arrays(self) -> tuple[NDArray[np.float32], IntArray, IntArray]:
+        """X (n, d), y (n,) and arrival numbers (n,) of all rows, in order of arrival."""
+        slots = self._contexts.slots_of(0)
+        contexts = self._contexts
+        return contexts.X[0, slots], contexts.y[0, slots], contexts.arrival[0, slots]
+
+
+# -- checks --------------------------------------------------------------------------------------
+
+
+def check_row(x: ArrayLike, features: int | None) -> NDArray[np.float32]:
+    """A row as float32, or BadInput. NaN passes (missing); infinity and float32 overflow do not."""
+    try:
+        wide = np.asarray(x, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise BadInput(f"a row must hold numbers: {error}") from None
+    if wide.ndim != 1 or not len(wide):
+        raise BadInput(
+            f"a row must be a 1-D sequence of at least one number, not shape {wide.shape}"
+        )
+    if features is not None and len(wide) != features:
+        raise BadInput(f"this row has {len(wide)} features, the rows before it had {features}")
+    with np.errstate(over="ignore"):
+        row = wide.astype(np.float32)
+    if np.isinf(row).any():
+        column = int(np.flatnonzero(np.isinf(row))[0])
+        raise BadInput(
+            f"feature {column} is {wide[column]}: not finite in float32; use NaN for a missing value"
+        )
+    return row
+
+
+def check_code(y: Any) -> int:
+    """A class code as int, or BadInput."""
+    try:
+        code = operator.index(y)
+    except TypeError:
+        raise BadInput(f"a label must be an integer code, not {y!r}") from None
+    if not -(2**63) <= code < 2**63:
+        raise BadInput(f"the label code {code} does not fit into 64 bits")
+    return code
+
+
+def check_proba(proba: ArrayLike) -> FloatArray:
+    """Probabilities as float64, or BadInput; they need not sum to one."""
+    try:
+        p = np.asarray(proba, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise BadInput(f"probabilities must be numbers: {error}") from None
+    if p.ndim != 1 or not len(p):
+        raise BadInput(f"probabilities must be a 1-D sequence, not shape {p.shape}")
+    if not np.isfinite(p).all() or (p < 0).any() or not p.any():
+        raise BadInput("probabilities must be finite, not negative, and not all zero")
+    return p
+
+
+def make_details(options: dict[str, Any]) -> Details:
+    """Details from keyword options; an unknown one is named."""
+    unknown = set(options) - set(Details.__dataclass_fields__)
+    if unknown:
+        known = ", ".join(Details.__dataclass_fields__)
+        raise BadOption(f"unknown option {sorted(unknown)[0]!r} for a context; known: {known}")
+    return Details(**options)
+
+
+def _per_lane(value: Any, lanes: int, name: str) -> list[Any]:
+    if isinstance(value, list | tuple | np.ndarray):
+        if len(value) != lanes:
+            raise BadOption(f"{name} has {len(value)} values for {lanes} lanes")
+        return list(value)
+    return [value] * lanes
+
+
+def _check_budget(budget: int) -> int:
+    try:
+        value = operator.index(budget)
+    except TypeError:
+        raise BadOption(f"budget must be a whole number of rows, not {budget!r}") from None
+    if value < 2:
+        raise BadOption(f"budget must be at least 2 rows, not {value}")
+    return value
+
+
+def _check_ratio(short_ratio: float) -> float:
+    if not _is_number(short_ratio) or not 0.0 < short_ratio < 1.0:
+        raise BadOption(f"short_ratio must lie between 0 and 1, both excluded, not {short_ratio!r}")
+    return float(short_ratio)
+
+
+def _check_tau(tau: float) -> float:
+    if not _is_number(tau) or not 0.0 <= tau <= 1.0:
+        raise BadOption(f"tau must lie in [0, 1], not {tau!r}")
+    return float(tau)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

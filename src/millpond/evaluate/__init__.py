@@ -1,0 +1,1 @@
+"""Prequential evaluation: the loop, label schedules, metrics, floors, checkpoints and results."""

@@ -1,0 +1,116 @@
+"""A learner that never trains: contexts on one side, a frozen backbone on the other, lane by lane."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from millpond.backbones import Backbone, Prediction, get_backbone
+from millpond.context import Contexts, make_details
+from millpond.policies import Details, Policy
+from millpond.state import State, named, under
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+DEFAULT_BACKBONE = "knn"
+
+
+class ContextLearner:
+    """Contexts x backbone over many lanes: predict, score, learn.
+
+    ``seconds`` takes the paper's three parts of a step apart: *fit* is telling the backbone what
+    changed, *predict* the query, *evict* the update of the contexts.
+    """
+
+    def __init__(
+        self,
+        lanes: int = 1,
+        *,
+        backbone: str | Backbone = DEFAULT_BACKBONE,
+        policy: str | Policy | Sequence[str | Policy] = "cure",
+        budget: int | Sequence[int] = 1000,
+        short_ratio: float | Sequence[float] = 0.75,
+        tau: float | Sequence[float] = 0.3,
+        **options: Any,
+    ) -> None:
+        """Options that are not details of a context go to the backbone."""
+        known = {name: options.pop(name) for name in list(options) if name in _DETAILS}
+        self.options = {**known, **options}
+        self.backbone = get_backbone(backbone, **options)
+        self.contexts = Contexts(
+            lanes,
+            policy=policy,
+            budget=budget,
+            short_ratio=short_ratio,
+            tau=tau,
+            details=make_details(known),
+        )
+        self.session = self.backbone.open(self.contexts)
+        self.seconds = {"fit": 0.0, "predict": 0.0, "evict": 0.0}
+
+    def predict(self, rows: range, X: NDArray[np.float32], lanes: IntArray) -> list[Prediction]:
+        """(n, k, d) queries -> what each of n lanes says of its k rows."""
+        begin = time.perf_counter()
+        predictions = self.session.predict(X, lanes)
+        self.seconds["predict"] += time.perf_counter() - begin
+        return predictions
+
+    def score(self, predictions: list[Prediction], lanes: IntArray) -> FloatArray:
+        """(n, k) the uncertainty that each row will enter its context with."""
+        return np.array(
+            [
+                self.contexts.score_of(int(lane), prediction.proba)
+                for lane, prediction in zip(lanes, predictions, strict=True)
+            ]
+        )
+
+    def learn(
+        self, row: int, X: NDArray[np.float32], y: IntArray, scores: FloatArray, lanes: IntArray
+    ) -> None:
+        """One labelled row for each of n lanes: (n, d), (n,), (n,)."""
+        begin = time.perf_counter()
+        deltas = self.contexts.observe(X, y, scores, lanes.tolist())
+        middle = time.perf_counter()
+        self.session.update(deltas)
+        self.seconds["evict"] += middle - begin
+        self.seconds["fit"] += time.perf_counter() - middle
+
+    def banks(self, lane: int, n_classes: int) -> dict[str, Any]:
+        """What a report shows of one lane's context."""
+        banks = self.contexts.banks[lane]
+        labels = self.contexts.y[lane, banks.long_slots()]
+        return {
+            "short": banks.n_short,
+            "long": banks.n_long,
+            "long_by_class": np.bincount(labels, minlength=n_classes).tolist(),
+            "admitted": banks.admitted,
+            "evicted": banks.seen - banks.n_short - banks.n_long,
+        }
+
+    def describe(self, lane: int) -> dict[str, Any]:
+        banks = self.contexts.banks[lane]
+        return {
+            "name": f"{self.backbone.name} + {banks.policy.name}",
+            "backbone": self.backbone.name,
+            "policy": banks.policy.name,
+            "budget": banks.budget,
+            "short_ratio": banks.short_ratio,
+            "tau": banks.threshold,
+            **self.options,
+        }
+
+    def state(self) -> State:
+        """Everything that decides the future, the backbone's caches included."""
+        return named("contexts.", self.contexts.state()) | named("session.", self.session.state())
+
+    def restore(self, state: State) -> None:
+        self.contexts.restore(under("contexts.", state))
+        self.session.restore(under("session.", state))
+
+
+_DETAILS = frozenset(Details.__dataclass_fields__)
