@@ -19,7 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 from millpond.errors import BadInput, BadOption
 from millpond.policies import Banks, Details, Policy, get_policy
 from millpond.policies.base import FloatArray, IntArray
+from millpond.policies.moments import ClassMoments
 from millpond.policies.scores import clip_probabilities
+from millpond.state import State, named, under
 
 Bank = Literal["short", "long", "all"]
 
@@ -141,6 +143,8 @@ class Contexts:
             self.score[lane, added] = score[row]
             self.arrival[lane, added] = deltas.added_arrival[row] = banks.seen
             banks.enter_short(added)
+            if banks.moments is not None:
+                banks.moments.add(int(y[row]), X[row])
             if self.details.entropy_over == "seen":
                 banks.classes_seen.add(int(y[row]))
             if banks.n_short > banks.short_budget:
@@ -157,22 +161,35 @@ class Contexts:
     def _overflow(self, lane: int, banks: _Banks) -> tuple[int, int]:
         """The oldest short row becomes a candidate: (slot promoted or -1, slot evicted or -1)."""
         candidate = banks.leave_short()
+        label = int(self.y[lane, candidate])
+        if banks.moments is not None:
+            banks.moments.leave_short(label, self.X[lane, candidate])
         filling = self.details.warm_fill and banks.n_long < banks.long_budget
-        if not banks.long_budget or not (filling or self.score[lane, candidate] >= banks.tau):
-            return -1, candidate
-        banks.enter_long(candidate, int(self.y[lane, candidate]))
-        if banks.n_long <= banks.long_budget:
-            return candidate, -1
+        admitted = filling or self.score[lane, candidate] >= banks.tau
+        if not banks.long_budget or not admitted:
+            promoted, evicted = -1, candidate
+        else:
+            banks.enter_long(candidate, label)
+            promoted, evicted = candidate, -1
+            if banks.n_long > banks.long_budget:
+                evicted = self._remove(lane, banks)
+        if evicted >= 0 and banks.moments is not None:
+            banks.moments.leave(int(self.y[lane, evicted]), self.X[lane, evicted])
+        return promoted, evicted
+
+    def _remove(self, lane: int, banks: _Banks) -> int:
+        """Let the policy pick the long row that goes; its slot."""
         assert banks.policy.remove is not None  # who has no rule for it has no long bank
         view = Banks(
-            self.X[lane],
-            self.y[lane],
-            banks.long_slots(),
-            banks.long_counts,
-            banks.short_slots(),
+            X=self.X[lane],
+            y=self.y[lane],
+            long=banks.long_slots(),
+            long_counts=banks.long_counts,
+            short=banks.short_slots(),
+            moments=banks.moments,
         )
         position = banks.policy.remove(view, self.details)
-        return candidate, banks.leave_long(position, int(self.y[lane, view.long[position]]))
+        return banks.leave_long(position, int(self.y[lane, view.long[position]]))
 
     def _allocate_features(self, features: int) -> None:
         if any(bank.seen for bank in self.banks):
@@ -184,9 +201,9 @@ class Contexts:
 
     # -- saving ----------------------------------------------------------------------------------
 
-    def state(self) -> dict[str, NDArray[Any]]:
+    def state(self) -> State:
         """Everything that decides the future, as arrays."""
-        state: dict[str, NDArray[Any]] = {
+        state: State = {
             "X": self.X,
             "y": self.y,
             "score": self.score,
@@ -197,15 +214,19 @@ class Contexts:
             state[f"long_{lane}"] = banks.long_slots()
             counters = [banks.seen, banks.freed, banks.admitted]
             state[f"counters_{lane}"] = np.array(counters, dtype=np.int64)
+            if banks.moments is not None:
+                state |= named(f"moments_{lane}.", banks.moments.state())
             state[f"classes_seen_{lane}"] = np.array(sorted(banks.classes_seen), dtype=np.int64)
         return state
 
-    def restore(self, state: dict[str, NDArray[Any]]) -> None:
+    def restore(self, state: State) -> None:
         self.X, self.y = state["X"].copy(), state["y"].copy()
         self.score, self.arrival = state["score"].copy(), state["arrival"].copy()
         for lane, banks in enumerate(self.banks):
             banks.refill(state[f"short_{lane}"], state[f"long_{lane}"], self.y[lane])
             banks.seen, banks.freed, banks.admitted = map(int, state[f"counters_{lane}"])
+            if banks.moments is not None:
+                banks.moments.restore(under(f"moments_{lane}.", state))
             banks.classes_seen = set(map(int, state[f"classes_seen_{lane}"]))
 
 
@@ -235,6 +256,7 @@ class _Banks:
         self._long = np.zeros(self.long_budget + 1, dtype=np.int64)
         self.n_long = 0
         self.long_counts: dict[int, int] = {}
+        self.moments = ClassMoments() if policy.keeps_moments else None
 
     def short_slots(self) -> IntArray:
         return self._ring[self._head : self._head + self.n_short]

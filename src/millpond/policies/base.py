@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from millpond.errors import BadOption
+from millpond.policies.moments import ClassMoments
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -72,6 +73,8 @@ class Banks(NamedTuple):
     """how many long rows each class has"""
     short: IntArray
     """(S,) slots in order of arrival"""
+    moments: ClassMoments | None
+    """each class's mean and variance over both banks, for policies that keep them"""
 
 
 Score = Callable[[FloatArray, int], FloatArray]
@@ -92,3 +95,5 @@ class Policy:
     """Whether a candidate needs score >= tau to enter a full long bank."""
     remove: Remove | None
     """None: there is no long bank, the context is one window of B rows."""
+    keeps_moments: bool = False
+    """Whether `remove` looks at `Banks.moments`."""

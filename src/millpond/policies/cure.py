@@ -4,4 +4,6 @@ from millpond.policies.base import Policy
 from millpond.policies.nearest import remove_nearest_of_majority
 from millpond.policies.scores import entropy
 
-CURE = Policy(name="cure", score=entropy, gated=True, remove=remove_nearest_of_majority)
+CURE = Policy(
+    name="cure", score=entropy, gated=True, remove=remove_nearest_of_majority, keeps_moments=True
+)

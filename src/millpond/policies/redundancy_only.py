@@ -5,5 +5,9 @@ from millpond.policies.nearest import remove_nearest_of_majority
 from millpond.policies.scores import entropy
 
 REDUNDANCY_ONLY = Policy(
-    name="redundancy_only", score=entropy, gated=False, remove=remove_nearest_of_majority
+    name="redundancy_only",
+    score=entropy,
+    gated=False,
+    remove=remove_nearest_of_majority,
+    keeps_moments=True,
 )
