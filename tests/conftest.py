@@ -1,0 +1,17 @@
+"""Fixtures of all tests."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder with the paper's files; tests that need it are skipped where it is not."""
+    folder = os.environ.get("MILLPOND_DATA")
+    if not folder:
+        pytest.skip("MILLPOND_DATA does not name a folder with the paper's streams")
+    return Path(folder)
