@@ -37,9 +37,10 @@ class StreamClassifier:
 
     Notes
     -----
-    Labels may be any hashable objects; they are coded in order of first appearance. A row is a sequence
-    of numbers, or a dict of them by feature name: the first row fixes the features and their order, a
-    feature that a later dict lacks is missing (NaN), and one that it adds is an error.
+    Labels may be any hashable objects but None and NaN, which are missing labels; they are coded in
+    order of first appearance. A row is a sequence of numbers, or a dict of them by feature name: the
+    first row, predicted or learned, fixes the features and their order, a feature that a later dict
+    lacks is missing (NaN), and one that it adds is an error.
 
     A row enters the context with the uncertainty of its own prediction: `learn_one` uses the pending
     prediction of that key, else the last one made for an equal row, and predicts first where there is
@@ -111,20 +112,23 @@ class StreamClassifier:
     ) -> None:
         """Add a labelled row to the context; with a key, the row that was predicted under it."""
         code = self._code(y)
-        if x is None:
-            if key is None or key not in self._by_key:
-                raise BadInput(
-                    f"no prediction waits under key {key!r}: predict with key=... first, or give x"
-                )
-            row, score = self._by_key[key]
+        given = None if x is None else self._row(x)
+        if key is not None and key in self._by_key:
+            predicted, score = self._by_key[key]
+            self._learn(predicted if given is None else given, code, score)
+            del self._by_key[key]
+        elif given is not None:
+            self._learn(given, code, self._waiting_score(given))
+            self._by_row.pop(_equal(given), None)
         else:
-            row = self._row(x)
-            score = self._waiting_score(row, key)
-        self._learner.learn(0, row[None], np.array([code]), np.array([score]), _LANE)
-        self._remember(row, y, x)
-        self._by_row.pop(row.tobytes(), None)
-        if key is not None:
-            self._by_key.pop(key, None)
+            raise BadInput(
+                f"no prediction waits under key {key!r}: predict with key=... first, or give x"
+            )
+        if given is not None:
+            self._fix_features(given, x)
+        if code == len(self._labels):
+            self._codes[y] = code
+            self._labels.append(y)
 
     # -- many rows -------------------------------------------------------------------------------
 
@@ -147,10 +151,10 @@ class StreamClassifier:
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """(n,) the most likely labels; needs at least one labelled row to have been learned."""
-        prediction = self._predict_rows(self._rows(X))
-        if not len(prediction.classes):
+        rows = self._rows(X)
+        if not self._labels:
             raise BadInput("nothing has been learned yet: call partial_fit or learn_one first")
-        return self.classes_[prediction.best()]
+        return self.classes_[self._predict_rows(rows).best()]
 
     # -- inside ----------------------------------------------------------------------------------
 
@@ -158,21 +162,24 @@ class StreamClassifier:
         row = self._row(x)
         prediction = self._predict_rows([row])
         score = float(self._learner.score([prediction], _LANE)[0, 0])
+        self._fix_features(row, x)
         if key is None:
-            _store(self._by_row, row.tobytes(), score)
+            _store(self._by_row, _equal(row), score)
         else:
             _store(self._by_key, key, (row, score))
         return prediction
 
+    def _learn(self, row: NDArray[np.float32], code: int, score: float) -> None:
+        self._learner.learn(0, row[None], np.array([code]), np.array([score]), _LANE)
+
     def _predict_rows(self, rows: Sequence[NDArray[np.float32]]) -> Prediction:
         if not len(rows) or not self._labels:
-            return Prediction(np.empty(0, np.int64), np.empty((len(rows), 0)))
+            codes = np.arange(len(self._labels))
+            return Prediction(codes, np.empty((len(rows), len(codes))))
         return self._learner.predict(range(1), np.stack(rows)[None], _LANE)[0]
 
-    def _waiting_score(self, row: NDArray[np.float32], key: Hashable | None) -> float:
-        if key is not None and key in self._by_key:
-            return self._by_key[key][1]
-        score = self._by_row.get(row.tobytes())
+    def _waiting_score(self, row: NDArray[np.float32]) -> float:
+        score = self._by_row.get(_equal(row))
         if score is not None:
             return score
         prediction = self._predict_rows([row])
@@ -194,25 +201,32 @@ class StreamClassifier:
         return check_row(x, self._features)
 
     def _rows(self, X: ArrayLike) -> list[NDArray[np.float32]]:
-        values = np.asarray(X)
+        try:
+            values = np.asarray(X)
+        except ValueError as error:
+            raise BadInput(f"rows must be of one length: {error}") from None
         if values.ndim != 2:
             raise BadInput(f"rows must come as a 2-D array, not shape {values.shape}")
         return [self._row(row) for row in values]
 
     def _code(self, y: Any) -> int:
         try:
-            return self._codes.get(y, len(self._labels))
+            code = self._codes.get(y, len(self._labels))
         except TypeError:
             raise BadInput(f"a label must be hashable, not {type(y).__name__}") from None
+        if y is None or y != y:
+            raise BadInput(f"the label is missing ({y}): learn a row once its label is known")
+        return code
 
-    def _remember(self, row: NDArray[np.float32], y: Any, x: Row | None) -> None:
-        """What a first row fixes, and labels that are new: only once they have been learned."""
+    def _fix_features(self, row: NDArray[np.float32], x: Row | None) -> None:
         if self._features is None:
             self._features = len(row)
             self._names = tuple(x) if isinstance(x, Mapping) else None
-        if y not in self._codes:
-            self._codes[y] = len(self._labels)
-            self._labels.append(y)
+
+
+def _equal(row: NDArray[np.float32]) -> bytes:
+    """The same for rows that are equal: -0.0 + 0.0 is 0.0."""
+    return (row + 0.0).tobytes()
 
 
 def _store(waiting: OrderedDict[Any, Any], key: Hashable, value: Any) -> None:

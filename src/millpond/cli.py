@@ -7,8 +7,11 @@ codes: 0, 1 (it ran and failed or was interrupted), 2 (wrong use).
 from __future__ import annotations
 
 import argparse
+import inspect
+import io
 import json
 import math
+import os
 import shlex
 import signal
 import sys
@@ -29,6 +32,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+from rich.text import Text
 
 from millpond._version import __version__
 from millpond.backbones import BACKBONES, get_backbone
@@ -46,24 +50,26 @@ FAILED, WRONG_USE = 1, 2
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit code. Errors are one sentence on stderr, never a traceback."""
-    errors = Console(stderr=True, highlight=False)
+    # What is printed holds paths and labels: none of it is markup.
+    errors = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a path's letters that the terminal lacks
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         chosen = _parser().parse_args(words)
         chosen.words = words
         code: int = chosen.command(chosen, errors)
+        sys.stdout.flush()
         return code
-    except (BadOption, UnknownName) as error:
-        errors.print(f"[bold red]millpond:[/] {_plain(error)}", soft_wrap=True)
-        return WRONG_USE
     except MillpondError as error:
-        errors.print(f"[bold red]millpond:[/] {_plain(error)}", soft_wrap=True)
-        return FAILED
+        errors.print(Text.assemble(("millpond: ", "bold red"), str(error)))
+        return WRONG_USE if isinstance(error, BadOption | UnknownName) else FAILED
     except KeyboardInterrupt:
-        errors.print("[bold red]millpond:[/] interrupted")
+        errors.print(Text.assemble(("millpond: ", "bold red"), "interrupted"))
         return FAILED
     except BrokenPipeError:  # the reader of our output has gone, e.g. `| head`
-        sys.stderr.close()
+        # Python flushes stdout once more at its exit: into nothing, so that this is not an error.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
 
 
@@ -74,7 +80,7 @@ def _run(chosen: argparse.Namespace, errors: Console) -> int:
     options = _learner_options(chosen)
     stream = load_stream(chosen.stream, target=chosen.target, data_dir=chosen.data_dir)
     for note in stream.notes:
-        errors.print(f"[dim]{_plain(stream.name)}: {_plain(note)}[/]", soft_wrap=True)
+        errors.print(f"{stream.name}: {note}", style="dim")
     with _stop_on_signal(errors) as stopping, _progress_bar(errors, "rows") as bar:
         try:
             result = loop.prequential(
@@ -95,11 +101,14 @@ def _run(chosen: argparse.Namespace, errors: Console) -> int:
                 **options,
             )
         except loop.Interrupted as stop:
-            errors.print(f"{stop}; {_how_to_resume(chosen)}", soft_wrap=True)
+            errors.print(f"{stop}; {_how_to_resume(chosen)}")
+            return FAILED
+        except KeyboardInterrupt:
+            errors.print(f"stopped at once; {_how_to_resume(chosen)}")
             return FAILED
     if chosen.out is not None:
         write_report(result.facts, Path(chosen.out) / "report.html")
-        errors.print(f"[dim]wrote {chosen.out}/: result.json, steps.npz, report.html[/]")
+        errors.print(f"wrote {chosen.out}/: result.json, steps.npz, report.html", style="dim")
     if chosen.json:
         _print_json(result.facts)
     else:
@@ -110,7 +119,12 @@ def _run(chosen: argparse.Namespace, errors: Console) -> int:
 def _learner_options(chosen: argparse.Namespace) -> dict[str, Any]:
     """Keyword options of the learner; those of a context are not given to a baseline."""
     options = dict(_setting(text) for text in chosen.set)
-    for name in ("backbone", "policy", "tau", "budget", "short_ratio"):
+    for name in options:
+        if name in _NOT_SETTINGS:
+            raise BadOption(
+                f"--set is for the learner's own options, {name} is not one: millpond run --help"
+            )
+    for name in _CONTEXT:
         value = getattr(chosen, name)
         if value is None:
             continue
@@ -121,6 +135,10 @@ def _learner_options(chosen: argparse.Namespace) -> dict[str, Any]:
             )
         options[name] = value
     return options
+
+
+_CONTEXT = ("backbone", "policy", "tau", "budget", "short_ratio")
+_NOT_SETTINGS = {*_CONTEXT, *inspect.signature(loop.prequential).parameters}
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -149,7 +167,7 @@ class _Teller:
 
     def __call__(self, now: loop.Progress) -> None:
         if now.note:
-            self._errors.print(f"[dim]{_plain(now.note)}[/]", soft_wrap=True)
+            self._errors.print(now.note, style="dim")
         accuracy = "" if math.isnan(now.accuracy) else f"accuracy {100 * now.accuracy:.2f}%"
         if self._task is None:
             self._task = self._bar.add_task("", total=now.rows, completed=now.row, status=accuracy)
@@ -167,7 +185,8 @@ def _progress_bar(errors: Console, unit: str) -> Iterator[Progress]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=errors, transient=True) as bar:
+    hidden = not errors.is_terminal  # a log would get nothing but an empty line
+    with Progress(*columns, console=errors, transient=True, disable=hidden) as bar:
         yield bar
 
 
@@ -192,7 +211,7 @@ def _stop_on_signal(errors: Console) -> Iterator[list[int]]:
         if received:
             raise KeyboardInterrupt
         received.append(number)
-        errors.print("[dim]stopping at the next row (again to stop at once)[/]")
+        errors.print("stopping at the next row (again to stop at once)", style="dim")
 
     before = {n: signal.signal(n, on_signal) for n in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -262,7 +281,7 @@ def _get_stream(chosen: argparse.Namespace, errors: Console) -> int:
     if chosen.json:
         _print_json({"name": registry.canonical(name), "path": None if path is None else str(path)})
     else:
-        Console(highlight=False, soft_wrap=True).print(f"{registry.canonical(name)}: {where}")
+        print(f"{registry.canonical(name)}: {where}")
     return 0
 
 
@@ -277,7 +296,7 @@ def _backbones(chosen: argparse.Namespace, errors: Console) -> int:
     if chosen.json:
         _print_json(found)
     else:
-        Console(highlight=False).print(text)
+        print(text)
     return 0
 
 
@@ -312,7 +331,6 @@ def _parser() -> argparse.ArgumentParser:
         parents=[common],
         help="evaluate a learner on a stream: test, then train",
         description="Evaluate a learner on a stream: predict each row, score, then learn its label.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
     run.set_defaults(command=_run)
     run.add_argument("stream", help="a name from `millpond streams list`, or a file")
@@ -336,19 +354,31 @@ def _parser() -> argparse.ArgumentParser:
     protocol = run.add_argument_group("protocol")
     whole: dict[str, Any] = {"type": int, "metavar": "N"}
     protocol.add_argument("--limit", **whole, help="use the first N rows, warm-up included")
-    protocol.add_argument("--warmup", **whole, default=100, help="rows learned, not predicted")
     protocol.add_argument(
-        "--chunk", **whole, default=1, help="rows predicted before they are learned"
+        "--warmup", **whole, default=100, help="rows learned, not predicted; default 100"
     )
-    protocol.add_argument("--delay", **whole, default=0, help="rows until a label arrives")
     protocol.add_argument(
-        "--missing", type=float, default=0.0, metavar="P", help="share of labels that never arrive"
+        "--chunk", **whole, default=1, help="rows predicted before they are learned; default 1"
+    )
+    protocol.add_argument(
+        "--delay", **whole, default=0, help="rows until a label arrives; default 0"
+    )
+    protocol.add_argument(
+        "--missing",
+        type=float,
+        default=0.0,
+        metavar="P",
+        help="share of labels that never arrive; default 0",
     )
     protocol.add_argument(
         "--shuffle-within", **whole, help="permute rows within blocks of N: the label-order control"
     )
-    protocol.add_argument("--window", **whole, default=1000, help="rows of the windowed metrics")
-    protocol.add_argument("--seed", **whole, default=0, help="of shuffling and missing labels")
+    protocol.add_argument(
+        "--window", **whole, default=1000, help="rows of the windowed metrics; default 1000"
+    )
+    protocol.add_argument(
+        "--seed", **whole, default=0, help="of shuffling and missing labels; default 0"
+    )
 
     output = run.add_argument_group("output")
     output.add_argument(
@@ -368,9 +398,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _print_json(document: Any) -> None:
-    print(json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False))
-
-
-def _plain(text: object) -> str:
-    """Text that rich must not take for markup."""
-    return str(text).replace("[", r"\[")
+    print(json.dumps(document, indent=1, allow_nan=False))  # ASCII: any terminal can take it

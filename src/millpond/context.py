@@ -202,16 +202,16 @@ class Contexts:
     # -- saving ----------------------------------------------------------------------------------
 
     def state(self) -> State:
-        """Everything that decides the future, as arrays."""
+        """Everything that decides the future, as arrays of its own."""
         state: State = {
-            "X": self.X,
-            "y": self.y,
-            "score": self.score,
-            "arrival": self.arrival,
+            "X": self.X.copy(),
+            "y": self.y.copy(),
+            "score": self.score.copy(),
+            "arrival": self.arrival.copy(),
         }
         for lane, banks in enumerate(self.banks):
-            state[f"short_{lane}"] = banks.short_slots()
-            state[f"long_{lane}"] = banks.long_slots()
+            state[f"short_{lane}"] = banks.short_slots().copy()
+            state[f"long_{lane}"] = banks.long_slots().copy()
             counters = [banks.seen, banks.freed, banks.admitted]
             state[f"counters_{lane}"] = np.array(counters, dtype=np.int64)
             if banks.moments is not None:

@@ -30,6 +30,7 @@ class ContextLearner:
     def __init__(
         self,
         lanes: int = 1,
+        /,
         *,
         backbone: str | Backbone = DEFAULT_BACKBONE,
         policy: str | Policy | Sequence[str | Policy] = "cure",

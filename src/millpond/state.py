@@ -11,6 +11,7 @@ import io
 import json
 import os
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,11 @@ def pack(meta: dict[str, Any], arrays: State) -> bytes:
     entries: dict[str, Any] = {"meta": np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays}
     np.savez(buffer, **entries)
     payload = buffer.getvalue()
-    return MAGIC + hashlib.sha256(payload).hexdigest().encode() + b"\n" + payload
+    return _head_of(payload) + payload
+
+
+def _head_of(payload: bytes) -> bytes:
+    return MAGIC + hashlib.sha256(payload).hexdigest().encode() + b"\n"
 
 
 def unpack(content: bytes, path: Path) -> tuple[dict[str, Any], State]:
@@ -47,7 +52,7 @@ def unpack(content: bytes, path: Path) -> tuple[dict[str, Any], State]:
     if not content.startswith(MAGIC) or len(content) < head:
         raise CheckpointError(f"{path} is not a millpond state of this version or is cut short")
     payload = content[head:]
-    if hashlib.sha256(payload).hexdigest().encode() != content[len(MAGIC) : head - 1]:
+    if content[:head] != _head_of(payload):
         raise CheckpointError(f"{path} is damaged: its checksum does not fit")
     try:
         with np.load(io.BytesIO(payload), allow_pickle=False) as archive:
@@ -68,7 +73,8 @@ def write_atomically(path: Path, content: bytes) -> None:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
         raise CheckpointError(
             f"cannot write {path}: {error.strerror or error}; what was saved before is still there: "
             "make room and go on with --resume"

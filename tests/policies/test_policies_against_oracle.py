@@ -96,8 +96,8 @@ def imbalance(rng: Generator, n: int) -> Stream:
 
 
 def class_leaves(rng: Generator, n: int) -> Stream:
-    """The long bank's majority class is absent from the short bank for long."""
-    return rng.normal(size=(n, 3)), np.arange(n) // 60
+    """The long bank's majority class is absent from the short bank for long, and comes back."""
+    return rng.normal(size=(n, 3)), np.arange(n) // 50 % 3
 
 
 def near_duplicates(rng: Generator, n: int) -> Stream:
@@ -115,10 +115,20 @@ def tiny_distances(rng: Generator, n: int) -> Stream:
 
 def near_ties(rng: Generator, n: int) -> Stream:
     """Pairs whose distances part in the eighth digit: too near for float32, too far for a tie."""
-    pair = rng.permutation(n) // 2
-    first = rng.random(n) < 0.5
-    X = np.stack([np.where(first, 2.0**24, rng.integers(1, 40, n) / 8), pair * 2.0**26], axis=1)
-    return X, np.zeros(n, np.int64)
+    t = np.arange(n)
+    place = np.where(t % 2 == 0, 2.0**24, rng.integers(1, 40, n) / 8)
+    place[t % 10 == 0] = 2.0**34  # against this spread the pairs are narrow
+    return np.stack([place, t // 2 * 1.0], axis=1), np.zeros(n, np.int64)
+
+
+def simplex(rng: Generator, n: int) -> Stream:
+    """All rows equally far from each other, but for the seventh digit: every pair is a candidate."""
+    return np.eye(n) * (1 + 1e-6 * rng.random((n, 1))), np.zeros(n, np.int64)
+
+
+def at_the_floor_of_the_deviation(rng: Generator, n: int) -> Stream:
+    """Deviations of about the 1e-6 that is added to them, beside a column far from the origin."""
+    return rng.normal([0, 0, 0, 1e4], [3e-7, 1e-6, 1e-5, 1], (n, 4)), labels(rng, n, 2)
 
 
 def constant_columns(rng: Generator, n: int) -> Stream:
@@ -152,6 +162,17 @@ def drift(rng: Generator, n: int) -> Stream:
     """A fine structure that wanders far from where it began."""
     path = np.cumsum(rng.normal([0, 300, -1000], 1, (n, 3)), axis=0)
     return path + rng.integers(0, 2, (n, 3)) * 0.125, labels(rng, n, 2)
+
+
+def drift_on_a_grid(rng: Generator, n: int) -> Stream:
+    """The same with ties everywhere: quarters are exact in float32 up to four million."""
+    path = np.cumsum(rng.integers(-3, 4, (n, 3)) * [1, 100, 1000], axis=0)
+    return path + rng.integers(0, 3, (n, 3)) / 4, labels(rng, n, 2)
+
+
+def decimals(rng: Generator, n: int) -> Stream:
+    """Tenths: 0.3 - 0.2 and 0.2 - 0.1 part in the eighth digit in float32, and are no tie."""
+    return rng.integers(0, 10, (n, 2)) / 10, labels(rng, n, 2)
 
 
 def missing_values(rng: Generator, n: int) -> Stream:
@@ -217,11 +238,15 @@ MADE: tuple[Callable[[Generator, int], Stream], ...] = (
     near_duplicates,
     tiny_distances,
     near_ties,
+    simplex,
+    at_the_floor_of_the_deviation,
     constant_columns,
     mixed_scales,
     heavy_tails,
     one_outlier,
     drift,
+    drift_on_a_grid,
+    decimals,
     missing_values,
     missing_rows_and_columns,
     missing_from_recent_rows,
@@ -237,7 +262,7 @@ MADE: tuple[Callable[[Generator, int], Stream], ...] = (
 @pytest.mark.parametrize("made", MADE, ids=lambda made: made.__name__)
 def test_made_streams(policy: str, made: Callable[[Generator, int], Stream]) -> None:
     rng = np.random.default_rng(MADE.index(made))
-    for budget, rho, tau in [(9, 0.4, 0.3), (30, 0.6, 0.5), (24, 0.3, 0.9)]:
+    for budget, rho, tau in [(9, 0.4, 0.3), (60, 0.3, 0.5), (24, 0.6, 0.9)]:
         check(policy, steps(*made(rng, 120)), budget, rho, tau)
 
 
@@ -256,6 +281,29 @@ def test_a_thousand_rows(policy: str, rho: float, rows: int) -> None:
     rng = np.random.default_rng(3)
     check(policy, steps(*gaussian(rng, rows)), 1000, rho, tau=0.3)
     check(policy, steps(*grid(rng, rows)), 1000, rho, tau=0.3)
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        grid,
+        class_leaves,
+        near_duplicates,
+        constant_columns,
+        heavy_tails,
+        one_outlier,
+        drift,
+        drift_on_a_grid,
+        decimals,
+        missing_values,
+    ],
+    ids=lambda made: made.__name__,
+)
+@pytest.mark.parametrize("policy", ["redundancy_only", "cure"])
+def test_nothing_accumulates(policy: str, made: Callable[[Generator, int], Stream]) -> None:
+    """After a thousand steps a decision is as exact as the first."""
+    rng = np.random.default_rng(16)
+    check(policy, steps(*made(rng, 1000)), budget=30, rho=0.5, tau=0.5)
 
 
 # ---- Decisions worked out by hand: the oracle and the library must both take them ----------------
@@ -494,10 +542,10 @@ def poker(data_dir: Path) -> list[Step]:
 
 @every_policy
 def test_poker(policy: str, poker: list[Step]) -> None:
-    check(policy, poker, budget=60, rho=0.6, tau=0.6)
+    check(policy, poker, budget=60, rho=0.6, tau=0.85)
 
 
 @pytest.mark.long
 @every_policy
 def test_poker_at_the_papers_budget(policy: str, poker: list[Step]) -> None:
-    check(policy, poker, budget=1000, rho=0.75, tau=0.6)
+    check(policy, poker, budget=1000, rho=0.75, tau=0.85)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 from typing import Any
 
 from millpond.backbones.base import Backbone, Prediction, Session
@@ -16,7 +17,7 @@ BACKBONES: dict[str, str] = {
 """name -> module:class"""
 
 
-def get_backbone(backbone: str | Backbone, **options: Any) -> Backbone:
+def get_backbone(backbone: str | Backbone, /, **options: Any) -> Backbone:
     """The backbone of that name with its options (an instance of your own is passed through)."""
     if not isinstance(backbone, str):
         if options:
@@ -25,5 +26,12 @@ def get_backbone(backbone: str | Backbone, **options: Any) -> Backbone:
     if backbone not in BACKBONES:
         raise UnknownName("backbone", backbone, BACKBONES)
     module, _, name = BACKBONES[backbone].partition(":")
-    made: Backbone = getattr(importlib.import_module(module), name)(**options)
+    maker = getattr(importlib.import_module(module), name)
+    known = list(inspect.signature(maker).parameters)
+    for option in options:
+        if option not in known:
+            raise BadOption(
+                f"the backbone {backbone} takes no option {option!r}; it takes {', '.join(known)}"
+            )
+    made: Backbone = maker(**options)
     return made

@@ -2,7 +2,8 @@
 
 Features are standardised over the rows of the context. The k nearest rows vote; one more vote is shared
 out by the classes' frequencies in the context, so that no class in it has probability zero. Rows at
-the distance of the k-th nearest are taken newest first. A missing value stands at the column's mean.
+the distance of the k-th nearest are taken newest first; squared distances within a relative 1e-12 are
+equal, so that rounding decides nothing. A missing value stands at the column's mean.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 from millpond.backbones.base import FloatArray, IntArray, Prediction
 from millpond.context import Contexts, Deltas
 from millpond.errors import BadOption
+
+TIED = 1e-12
 
 
 class KNN:
@@ -74,8 +77,8 @@ class KNNSession:
         difference = rows - query
         distance = np.einsum("nd,nd->n", difference, difference)
         last = np.partition(distance, self._k - 1)[self._k - 1]
-        closer = np.flatnonzero(distance < last)
-        tied = np.flatnonzero(distance == last)
+        closer = np.flatnonzero(distance < last * (1 - TIED))
+        tied = np.flatnonzero(abs(distance - last) <= last * TIED)
         return np.concatenate([closer, tied[len(closer) - self._k :]])
 
 
@@ -89,7 +92,7 @@ def _standardise(rows: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         rows[missing] = 0.0
     else:
         count = np.full(rows.shape[1], len(rows))
-        mean = np.ones(len(rows)) @ rows / count
+        mean = rows.sum(axis=0) / count
         rows -= mean
     deviation = np.sqrt(np.einsum("nd,nd->d", rows, rows) / count)
     # A spread at rounding level is a constant column: what deviates from it later says nothing.

@@ -34,7 +34,7 @@ class Learner(Protocol):
     def restore(self, state: State) -> None: ...
 
 
-def get_learner(name: str, lanes: int, **options: Any) -> Learner:
+def get_learner(name: str, lanes: int, /, **options: Any) -> Learner:
     if name not in LEARNERS:
         raise UnknownName("learner", name, LEARNERS)
     if options:

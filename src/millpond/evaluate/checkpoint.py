@@ -25,9 +25,8 @@ class Checkpoints:
     def save(self, meta: dict[str, Any], arrays: State) -> None:
         """Write the older of the two files; ``meta["row"]`` says which one is newer when loading."""
         content = pack(meta, arrays)
-        path = self._folder / NAMES[self._saved % 2]
+        write_atomically(self._folder / NAMES[self._saved % 2], content)
         self._saved += 1
-        write_atomically(path, content)
 
     def load(self) -> tuple[dict[str, Any], State, list[str]] | None:
         """The newest good checkpoint, with a warning for each damaged file; None if there is none.
@@ -41,7 +40,7 @@ class Checkpoints:
                 continue
             try:
                 good.append((*unpack(path.read_bytes(), path), index))
-            except CheckpointError as error:
+            except (CheckpointError, OSError) as error:
                 damaged.append(str(error))
         if not good:
             if damaged:

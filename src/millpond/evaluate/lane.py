@@ -37,10 +37,11 @@ class Lane:
         self._stride = -(-self.rows // POINTS)
         self._next_point = self._stride
         self.log: StepLog | None = None
+        self._logged: str | None = None  # the digest of the rows that a restored lane has logged
 
     def open_log(self, path: Path, rows: int) -> None:
         """Append to the log behind its first rows, whose predictions are taken from it."""
-        self.log = StepLog(path, rows)
+        self.log = StepLog(path, rows, self._logged)
         self.predictions[:rows] = self.log.records()["prediction"]
 
     def pass_over(self, rows: range, banks: dict[str, Any]) -> None:
@@ -117,6 +118,7 @@ class Lane:
             "unscored": self.unscored,
             "trajectory": self.trajectory,
             "next_point": self._next_point,
+            "logged": None if self.log is None else self.log.digest(),
         }
 
     def arrays(self) -> State:
@@ -126,5 +128,6 @@ class Lane:
         self.unscored = meta["unscored"]
         self.trajectory = meta["trajectory"]
         self._next_point = meta["next_point"]
+        self._logged = meta["logged"]
         self.metrics.restore(under("metrics.", arrays))
         self.floors.restore(under("floors.", arrays))

@@ -17,15 +17,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from millpond._version import __version__
 from millpond.baselines import Learner, get_learner
-from millpond.errors import BadOption, CheckpointError
+from millpond.errors import BadInput, BadOption, CheckpointError
 from millpond.evaluate.checkpoint import Checkpoints
 from millpond.evaluate.lane import Lane
 from millpond.evaluate.result import Result, finite, predictions_digest, read_facts
 from millpond.evaluate.schedule import Pending, Protocol
-from millpond.evaluate.steps import write_columns
+from millpond.evaluate.steps import read_predictions, write_columns
 from millpond.learner import ContextLearner
 from millpond.state import named, under, write_atomically
 from millpond.streams import Stream
@@ -148,7 +149,8 @@ class Run:
     def results(
         self, resume: bool, progress: Callable[[Progress], None], stop: Callable[[], bool]
     ) -> list[Result]:
-        with ExitStack() as files:
+        # A step is many small products; threads that wait for each other make it slower, not faster.
+        with ExitStack() as files, threadpool_limits(limits=1, user_api="blas"):
             store = self._open_folder(resume, progress, files)
             if store is None and self.out is not None:
                 return self._finished()
@@ -165,7 +167,7 @@ class Run:
     ) -> None:
         begin = saved = time.perf_counter()
         told, before = 0.0, self.elapsed
-        for start, end in self.protocol.chunks(self.row, [lane.rows for lane in self.lanes]):
+        for rows in self.protocol.chunks(self.row, self.rows):
             now = time.perf_counter()
             self.elapsed = before + now - begin
             stopping = stop()
@@ -177,34 +179,42 @@ class Run:
                 told = now
             if stopping:
                 raise Interrupted(self.row, self.rows)
-            self._step(range(start, end))
-            self.row = end
+            self._step(rows)
+            self.row = rows.stop
         self.elapsed = before + time.perf_counter() - begin
         progress(Progress(self.row, self.rows, self.lanes[0].metrics.accuracy))
 
     def _step(self, rows: range) -> None:
         """Predict a chunk against one context, score it, then learn the labels that are due."""
-        active = np.array([i for i, lane in enumerate(self.lanes) if rows.start < lane.rows])
         waiting = np.zeros((len(rows), len(self.lanes)))
-        if rows.start < self.protocol.warmup:
-            for i in active:
-                self.lanes[i].pass_over(rows, self._banks(i))
-        else:
-            predictions = self.learner.predict(rows, self._features(rows, active), active)
-            scores = self.learner.score(predictions, active)
-            waiting[:, active] = scores.T
-            for i, prediction, score in zip(active, predictions, scores, strict=True):
-                self.lanes[i].score(rows, prediction, score, self._banks(i))
+        active = [i for i, lane in enumerate(self.lanes) if rows.start < lane.rows]
+        stops = {i: min(rows.stop, self.lanes[i].rows) for i in active}
+        for stop in sorted(set(stops.values())):  # one, unless a lane ends within the chunk
+            together = np.array([i for i in active if stops[i] == stop])
+            self._predict(range(rows.start, stop), together, waiting)
         for row, row_scores in zip(rows, waiting, strict=True):
             self.pending.add(row, row_scores)
         for row, row_scores in self.pending.due(rows.stop):
             self._learn(row, row_scores)
         for i in active:
-            self.lanes[i].note_point(rows.stop, self._banks(i))
+            self.lanes[i].note_point(stops[i], self._banks(i))
+
+    def _predict(self, rows: range, lanes: NDArray[np.int64], waiting: NDArray[np.float64]) -> None:
+        """Predict and score k rows of n lanes; ``waiting`` (>= k, all lanes) takes their scores."""
+        if rows.start < self.protocol.warmup:
+            for i in lanes:
+                self.lanes[i].pass_over(rows, self._banks(i))
+            return
+        predictions = self.learner.predict(rows, self._features(rows, lanes), lanes)
+        scores = self.learner.score(predictions, lanes)
+        waiting[: len(rows), lanes] = scores.T
+        for i, prediction, score in zip(lanes, predictions, scores, strict=True):
+            self.lanes[i].score(rows, prediction, score, self._banks(i))
 
     def _learn(self, row: int, scores: NDArray[np.float64]) -> None:
+        arrival = row + self.protocol.delay  # after a lane's end nobody waits for it any more
         labelled = np.array(
-            [i for i, lane in enumerate(self.lanes) if row < lane.rows and lane.arrives[row]],
+            [i for i, lane in enumerate(self.lanes) if arrival < lane.rows and lane.arrives[row]],
             dtype=np.int64,
         )
         if not len(labelled):
@@ -350,9 +360,8 @@ class Run:
         for index in range(len(self.lanes)):
             folder = self._folder(index)
             self._check_identity(read_facts(folder / "identity.json"))
-            with np.load(folder / "steps.npz", allow_pickle=False) as columns:
-                predictions = columns["prediction"]
-            results.append(Result(read_facts(folder / "result.json"), predictions))
+            facts = read_facts(folder / "result.json")
+            results.append(Result(facts, read_predictions(folder / "steps.npz")))
         return results
 
     def _make_identity(self) -> dict[str, Any]:
@@ -363,7 +372,7 @@ class Run:
                 json.loads(json.dumps(self.learner.describe(i), default=str))
                 for i in range(len(self.lanes))
             ],
-            "protocol": asdict(self.protocol),
+            "protocol": finite(asdict(self.protocol)),
         }
 
     def _check_identity(self, identity: dict[str, Any]) -> None:
@@ -380,16 +389,22 @@ def _lanes(stream: Stream | Sequence[Stream], options: dict[str, Any]) -> tuple[
     lengths = {
         name: len(options[name])
         for name in ("policy", "budget", "short_ratio", "tau")
-        if isinstance(options.get(name), list | tuple)
+        if isinstance(options.get(name), list | tuple | np.ndarray)
     }
+    if isinstance(stream, str | Path):
+        raise BadInput(f"prequential takes a Stream: load_stream({str(stream)!r}) makes it")
+    streams = [stream] if isinstance(stream, Stream) else list(stream)
+    for each in streams:
+        if not isinstance(each, Stream):
+            raise BadInput(f"prequential takes a Stream for each lane, not {type(each).__name__}")
     if not isinstance(stream, Stream):
-        lengths["stream"] = len(stream)
+        lengths["stream"] = len(streams)
     if not lengths:
-        return [stream], False  # type: ignore[list-item]
+        return streams, False
     if len(set(lengths.values())) > 1 or not min(lengths.values()):
         raise BadOption(f"every sequence needs one entry a lane, and at least one: {lengths}")
     lanes = next(iter(lengths.values()))
-    return [stream] * lanes if isinstance(stream, Stream) else list(stream), True
+    return streams * lanes if isinstance(stream, Stream) else streams, True
 
 
 def _prepared(stream: Stream, protocol: Protocol) -> Stream:
@@ -413,6 +428,8 @@ def _describe_stream(stream: Stream) -> dict[str, Any]:
         "fingerprint": stream.fingerprint(),
         "dropped": stream.dropped,
         "notes": list(stream.notes),
+        "source": stream.source,
+        "target": stream.target,
     }
 
 

@@ -42,15 +42,15 @@ class Protocol:
         for name in ("limit", "shuffle_within"):
             if getattr(self, name) is not None:
                 _at_least(name, getattr(self, name), 1)
-        if not 0.0 <= self.missing < 1.0:
+        if not isinstance(self.missing, int | float) or not 0.0 <= self.missing < 1.0:
             raise BadOption(f"missing must lie in [0, 1), not {self.missing!r}")
 
-    def chunks(self, start: int, ends: list[int]) -> Iterator[tuple[int, int]]:
-        """Chunks of rows [start, stop) from a row on; none straddles the warm-up or a lane's end."""
-        borders = sorted({self.warmup, *ends})
-        while start < max(ends):
-            stop = min(start + self.chunk, next(b for b in borders if b > start))
-            yield start, stop
+    def chunks(self, start: int, rows: int) -> Iterator[range]:
+        """The chunks of rows from one on; none straddles the end of the warm-up."""
+        while start < rows:
+            border = self.warmup if start < self.warmup else rows
+            stop = min(start + self.chunk, border, rows)
+            yield range(start, stop)
             start = stop
 
     def arrives(self, rows: int) -> NDArray[np.bool_]:

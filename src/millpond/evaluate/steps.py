@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import os
+import zipfile
+import zlib
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -12,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from millpond.errors import CheckpointError
+from millpond.state import write_atomically
 
 UNSCORED = -1
 
@@ -31,25 +36,36 @@ STEP = np.dtype(
 class StepLog:
     """An append-only file of STEP records. What lies behind the last checkpoint is cut off on resume."""
 
-    def __init__(self, path: Path, rows: int) -> None:
-        """Open for appending behind the first ``rows`` records, which are kept."""
+    def __init__(self, path: Path, rows: int = 0, digest: str | None = None) -> None:
+        """Open for appending behind the first ``rows`` records, which are kept if they are whole."""
         self._path = path
+        size = rows * STEP.itemsize
         try:
             self._file = open(path, "r+b" if path.exists() else "w+b")  # noqa: SIM115
-            self._file.truncate(rows * STEP.itemsize)
-            self._file.seek(0, os.SEEK_END)
+            kept = self._file.read(size)
+            self._hash = hashlib.sha256(kept)
+            if len(kept) < size or digest not in (None, self.digest()):
+                self._file.close()
+                raise CheckpointError(
+                    f"{path} is damaged: it does not hold the {rows} rows that its checkpoint "
+                    "knows; start again without --resume"
+                )
+            self._file.truncate(size)
+            self._file.seek(size)
         except OSError as error:
             raise self._failed(error) from error
-        if self._file.tell() != rows * STEP.itemsize:
-            raise CheckpointError(
-                f"{path} is shorter than its checkpoint says; start again without --resume"
-            )
 
     def append(self, records: NDArray[np.void]) -> None:
+        content = records.tobytes()
         try:
-            self._file.write(records.tobytes())
+            self._file.write(content)
         except OSError as error:
             raise self._failed(error) from error
+        self._hash.update(content)
+
+    def digest(self) -> str:
+        """SHA-256 of all records so far."""
+        return self._hash.hexdigest()
 
     def flush(self) -> None:
         """All records are on disk when this returns: a checkpoint may now count on them."""
@@ -60,7 +76,10 @@ class StepLog:
             raise self._failed(error) from error
 
     def records(self) -> NDArray[np.void]:
-        self._file.flush()
+        try:
+            self._file.flush()
+        except OSError as error:
+            raise self._failed(error) from error
         return np.fromfile(self._path, dtype=STEP)
 
     def _failed(self, error: OSError) -> CheckpointError:
@@ -87,5 +106,15 @@ def write_columns(path: Path, records: NDArray[np.void]) -> None:
     columns: dict[str, Any] = {
         name: np.ascontiguousarray(records[name]) for name in STEP.names or ()
     }
-    with open(path, "wb") as file:
-        np.savez_compressed(file, **columns)
+    content = io.BytesIO()
+    np.savez_compressed(content, **columns)
+    write_atomically(path, content.getvalue())
+
+
+def read_predictions(path: Path) -> NDArray[np.int32]:
+    """The predicted codes in a file that `write_columns` wrote."""
+    try:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as columns:
+            return np.asarray(columns["prediction"])
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise CheckpointError(f"{path} cannot be read: {error}") from None

@@ -103,8 +103,8 @@ class Moments:
         """Make the sums from the class's rows in the two banks."""
         self.reference = long[0].astype(np.float64)
         deviations = [np.subtract(rows, self.reference, dtype=np.float64) for rows in (long, short)]
-        total, recent = (np.ones(len(rows)) @ rows for rows in deviations)
-        squares = sum(np.ones(len(rows)) @ np.square(rows) for rows in deviations)
+        total, recent = (rows.sum(axis=0) for rows in deviations)
+        squares = sum(np.square(rows).sum(axis=0) for rows in deviations)
         self.sums = np.array([squares, total + recent, recent])
         self.bound = self.sums[0].copy()
         self.updates = self.n

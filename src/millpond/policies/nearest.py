@@ -20,6 +20,7 @@ from millpond.policies.moments import Rows
 
 EPSILON = 1e-6  # added to the standard deviation, as published
 RELATIVE, ABSOLUTE = 1e-9, 1e-12  # the tie rule
+ONE_THREAD = 2**18  # multiplications up to which OpenBLAS keeps to one thread
 BLOCK = 512  # nominated pairs measured at a time
 
 
@@ -73,13 +74,13 @@ def mean_and_variance(raw: Rows) -> tuple[FloatArray, FloatArray]:
     if missing.any():
         n = np.maximum(n - missing.sum(axis=0), 1)
         values[missing] = 0.0
-    mean = _column_sums(values) / n
+    mean = values.sum(axis=0) / n
     values -= mean
     values[missing] = 0.0
     # Corrected two-pass: the mean above is off by its own rounding, which a constant column at a
     # large offset would otherwise show as a spread.
-    rest = _column_sums(values) / n
-    return mean + rest, np.maximum(_column_sums(np.square(values)) / n - rest * rest, 0.0)
+    rest = values.sum(axis=0) / n
+    return mean + rest, np.maximum(np.square(values).sum(axis=0) / n - rest * rest, 0.0)
 
 
 class Candidates:
@@ -111,7 +112,7 @@ class Candidates:
     def centroid(self, recent: Rows) -> FloatArray:
         """The mean of phi over some rows, over the values that are there."""
         there = np.maximum(len(recent) - np.isnan(recent).sum(axis=0), 1)
-        return np.asarray(_column_sums(self.phi_of(recent)) / there)
+        return np.asarray(self.phi_of(recent).sum(axis=0) / there)
 
     def pair_distances(self, i: IntArray | list[int], j: IntArray | list[int]) -> FloatArray:
         """Distances of row pairs from raw differences: right to a few ulp however close they are."""
@@ -132,8 +133,8 @@ def closest_pair(candidates: Candidates) -> tuple[int, int]:
     n = len(phi)
     # phi_i phi_j - |phi_i|^2 / 2 - |phi_j|^2 / 2 = -|phi_i - phi_j|^2 / 2, raised by a bound on its
     # rounding (each term is a sum of d products): never below the truth.
-    closeness: NDArray[Any] = phi @ phi.T
-    halves = closeness.diagonal() * (0.5 - 2.0 * (phi.shape[1] + 4) * float(precision.eps))
+    closeness = _products(phi)
+    halves = np.square(phi).sum(axis=1) * (0.5 - 2.0 * (phi.shape[1] + 4) * float(precision.eps))
     closeness -= halves
     closeness -= halves[:, None]
     closeness.ravel()[:: n + 1] = -np.inf
@@ -142,14 +143,29 @@ def closest_pair(candidates: Candidates) -> tuple[int, int]:
     near = float(candidates.pair_distances([i], [j])[0])
     reach = (near * (1 + 2 * RELATIVE) + 2 * ABSOLUTE) ** 2
     nominated_i, nominated_j = np.divmod(np.flatnonzero(closeness >= -0.5 * reach), n)
-    if len(nominated_i) > 2:  # each pair stands twice
-        ordered = nominated_i < nominated_j  # row-major, which is the order of arrival
-        nominated_i, nominated_j = nominated_i[ordered], nominated_j[ordered]
-        if details.ties == "newer":
-            nominated_i, nominated_j = nominated_i[::-1], nominated_j[::-1]
+    ordered = nominated_i < nominated_j  # row-major, which is the order of arrival
+    nominated_i, nominated_j = nominated_i[ordered], nominated_j[ordered]
+    if details.ties == "newer":
+        nominated_i, nominated_j = nominated_i[::-1], nominated_j[::-1]
+    first = 0
+    if len(nominated_i) > 1:
         first = _first_closest(candidates, nominated_i, nominated_j)
-        i, j = int(nominated_i[first]), int(nominated_j[first])
-    return min(i, j), max(i, j)
+    return int(nominated_i[first]), int(nominated_j[first])
+
+
+def _products(phi: NDArray[Any]) -> NDArray[Any]:
+    """(n, n) inner products of all pairs i <= j (and of some others); -inf elsewhere.
+
+    Made in blocks of rows, above the diagonal, each too small for BLAS to split over threads: waking
+    them would cost more than the product, and far more where other programs use the cores.
+    """
+    n, d = phi.shape
+    products = np.full((n, n), -np.inf, dtype=phi.dtype)
+    rows = max(8, ONE_THREAD // (n * d))
+    for start in range(0, n, rows):
+        block = slice(start, start + rows)
+        np.matmul(phi[block], phi[start:].T, out=products[block, start:])
+    return products
 
 
 def _first_closest(candidates: Candidates, i: IntArray, j: IntArray) -> int:
@@ -170,11 +186,6 @@ def farther_endpoint(candidates: Candidates, pair: tuple[int, int], centroids: F
     if max(first, second) <= _tie_limit(min(first, second)):
         return pair[0] if candidates.details.ties == "older" else pair[1]
     return pair[0] if first > second else pair[1]
-
-
-def _column_sums(values: FloatArray) -> FloatArray:
-    # A product with ones is BLAS and three times as fast as sum(axis=0).
-    return np.asarray(np.ones(len(values)) @ values)
 
 
 def _tie_limit(smallest: float) -> float:

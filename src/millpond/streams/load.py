@@ -76,7 +76,8 @@ def _load_file(path: Path, target: str | int | None) -> Stream:
     with _naming(path):
         table = _read(unpacked.name.lower(), unpacked.content, target)
         stream = to_stream(table, path.name.split(".")[0] or path.name)
-    return replace(stream, notes=(*unpacked.notes, *stream.notes))
+    notes = (*unpacked.notes, *stream.notes)
+    return replace(stream, notes=notes, source=str(path), target=target)
 
 
 def _read(name: str, content: bytes, target: str | int | None) -> Table:

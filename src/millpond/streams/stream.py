@@ -35,6 +35,8 @@ class Stream:
         Malformed rows that the reader left out; `notes` says which and why.
     notes
         Sentences on what the reader did beyond copying numbers.
+    source, target
+        The file that it was read from and the label's column, as they were given.
     """
 
     name: str
@@ -44,6 +46,8 @@ class Stream:
     classes: tuple[Any, ...]
     dropped: int = 0
     notes: tuple[str, ...] = ()
+    source: str | None = None
+    target: str | int | None = None
 
     def __post_init__(self) -> None:
         with np.errstate(over="ignore"):  # a number too large for float32 is reported just below
