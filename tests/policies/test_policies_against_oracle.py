@@ -306,6 +306,23 @@ def test_nothing_accumulates(policy: str, made: Callable[[Generator, int], Strea
     check(policy, steps(*made(rng, 1000)), budget=30, rho=0.5, tau=0.5)
 
 
+@pytest.mark.parametrize("policy", ["cure", "cure_margin", "cure_global_nn"])
+def test_a_spike_that_the_gate_refused_leaves_no_trace(policy: str) -> None:
+    """Binary columns of equal counts have equal deviations: rounding left behind breaks their ties."""
+    rng = np.random.default_rng(17)
+    n, d = 600, 12
+    X = (
+        rng.random((n, d)) < 0.5
+    ) * 0.1  # beside a spike's square, that of a small integer is exact
+    spikes = np.arange(n) % 30 == 29
+    X[spikes] *= 10 ** rng.uniform(2.5, 4.5, (spikes.sum(), d))
+    stream: list[Step] = [
+        (x, 0, [1.0, 0.0] if spike else [0.5, 0.5]) for x, spike in zip(X, spikes, strict=True)
+    ]
+    context = check(policy, stream, budget=29, rho=0.4, tau=0.5)
+    assert not spikes[context.arrivals("long")].any()
+
+
 # ---- Decisions worked out by hand: the oracle and the library must both take them ----------------
 
 

@@ -48,6 +48,14 @@ class ClassMoments:
         if not moments.n:
             del self._of[label]  # classes that are gone cost nothing
 
+    def widen(self, features: int, value: float) -> None:
+        """More columns, of which every row holds this value: 0, or NaN, where it is missing."""
+        for moments in self._of.values():
+            more = np.full((3, features), value)
+            moments.reference = np.append(moments.reference, more[0])
+            moments.sums = np.hstack([moments.sums, 0.0 * more])
+            moments.bound = np.append(moments.bound, 0.0 * more[0])
+
     def state(self) -> State:
         state: State = {"labels": np.array(list(self._of), dtype=np.int64)}
         for place, moments in enumerate(self._of.values()):
@@ -109,21 +117,18 @@ class Moments:
         self.bound = self.sums[0].copy()
         self.updates = self.n
 
-    def certain(self) -> bool:
-        """Whether rounding cannot matter (never so while a value is missing: NaN compares false)."""
+    def read(self) -> tuple[FloatArray, FloatArray] | None:
+        """Mean and variance; None where rounding could matter (NaN, a missing value, always could)."""
         squares, total, _ = self.sums
-        spread = squares - total * total / self.n
-        return bool((4.0 * self.updates * _EPS * self.bound <= TOLERANCE * spread).all())
-
-    def mean(self) -> FloatArray:
-        return np.asarray(self.reference + self.sums[1] / self.n)
+        shift = total / self.n
+        spread = squares - shift * total  # n times the variance
+        error = (4.0 * _EPS / TOLERANCE * self.updates) * self.bound
+        if not (error <= spread).all():
+            return None
+        return self.reference + shift, spread / self.n
 
     def recent_mean(self) -> FloatArray:
         return np.asarray(self.reference + self.sums[2] / self.m)
-
-    def variance(self) -> FloatArray:
-        mean = self.sums[1] / self.n
-        return np.asarray(np.maximum(self.sums[0] / self.n - mean * mean, 0.0))
 
     def _terms(self, row: Row) -> FloatArray:
         terms = np.empty_like(self.sums)

@@ -8,7 +8,6 @@ bound, and these are measured again from the differences of the raw features, wh
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -32,10 +31,14 @@ def remove_nearest_of_majority(banks: Banks, details: Details) -> int:
         return int(members[0])
     raw = banks.X.take(banks.long[members], axis=0)
     moments = None if banks.moments is None else banks.moments[majority]
-    if moments is not None and moments.m and not moments.certain():
-        moments.sum_anew(raw, banks.X.take(_recent(banks, majority), axis=0))
-    if moments is not None and moments.m and moments.certain():
-        candidates = Candidates(raw, moments.mean(), moments.variance(), details)
+    found = None
+    if moments is not None and moments.m:
+        found = moments.read()
+        if found is None:
+            moments.sum_anew(raw, banks.X.take(_recent(banks, majority), axis=0))
+            found = moments.read()
+    if moments is not None and found is not None:
+        candidates = Candidates(raw, *found, details, complete=True)
         centroid = candidates.phi_of(moments.recent_mean())
     else:
         recent = banks.X.take(_recent(banks, majority), axis=0)
@@ -86,26 +89,33 @@ def mean_and_variance(raw: Rows) -> tuple[FloatArray, FloatArray]:
 class Candidates:
     """The rows of which one goes, (n, d), and their phi: a z-score with the given moments.
 
-    A missing value (NaN) stands at the mean: its phi is 0.
+    A missing value (NaN) stands at the mean: its phi is 0. ``complete`` says that there is none.
     """
 
-    def __init__(self, raw: Rows, mean: FloatArray, variance: FloatArray, details: Details) -> None:
+    def __init__(
+        self,
+        raw: Rows,
+        mean: FloatArray,
+        variance: FloatArray,
+        details: Details,
+        complete: bool = False,
+    ) -> None:
         self.raw = raw
         self.details = details
+        self._complete = complete
         self._mean = mean
         self._inverse_scale = np.ones(len(mean))
         if details.standardise == "eviction":
             self._inverse_scale = 1.0 / (np.sqrt(variance) + EPSILON)
 
-    def phi(self) -> FloatArray:
-        """(n, d)"""
-        return self.phi_of(self.raw)
-
-    def phi_of(self, values: NDArray[np.floating[Any]]) -> FloatArray:
-        """phi of these rows or of another: (..., d)"""
-        phi: FloatArray = np.subtract(values, self._mean, dtype=np.float64)
-        phi *= self._inverse_scale
-        if math.isnan(phi.sum()):
+    def phi_of(
+        self, values: NDArray[np.floating[Any]], dtype: type[np.floating[Any]] = np.float64
+    ) -> NDArray[Any]:
+        """phi of (..., d) values, worked out in float64 whatever it is kept in."""
+        away: FloatArray = np.subtract(values, self._mean, dtype=np.float64)
+        phi: NDArray[Any] = np.empty(away.shape, dtype)
+        np.multiply(away, self._inverse_scale, out=phi, casting="same_kind")
+        if not self._complete:
             phi[np.isnan(phi)] = 0.0
         return phi
 
@@ -114,33 +124,33 @@ class Candidates:
         there = np.maximum(len(recent) - np.isnan(recent).sum(axis=0), 1)
         return np.asarray(self.phi_of(recent).sum(axis=0) / there)
 
-    def pair_distances(self, i: IntArray | list[int], j: IntArray | list[int]) -> FloatArray:
+    def pair_distances(self, i: IntArray | int, j: IntArray | int) -> FloatArray:
         """Distances of row pairs from raw differences: right to a few ulp however close they are."""
         difference: FloatArray = np.subtract(self.raw[i], self.raw[j], dtype=np.float64)
         difference *= self._inverse_scale
-        if math.isnan(difference.sum()):
+        if not self._complete:
             by_phi = self.phi_of(self.raw[i]) - self.phi_of(self.raw[j])
             difference = np.where(np.isnan(difference), by_phi, difference)
-        return np.asarray(np.sqrt(np.square(difference).sum(axis=1)))
+        return np.asarray(np.sqrt(np.square(difference).sum(axis=-1)))
 
 
 def closest_pair(candidates: Candidates) -> tuple[int, int]:
     """The closest pair i < j; on ties the first (or last) in order of arrival."""
     details = candidates.details
     # float32 is enough to nominate, and half the work; raw features may be too large for it.
-    precision = np.finfo(np.float32 if details.standardise == "eviction" else np.float64)
-    phi: NDArray[Any] = candidates.phi().astype(precision.dtype)
+    dtype = np.float32 if details.standardise == "eviction" else np.float64
+    phi = candidates.phi_of(candidates.raw, dtype)
     n = len(phi)
     # phi_i phi_j - |phi_i|^2 / 2 - |phi_j|^2 / 2 = -|phi_i - phi_j|^2 / 2, raised by a bound on its
     # rounding (each term is a sum of d products): never below the truth.
     closeness = _products(phi)
-    halves = np.square(phi).sum(axis=1) * (0.5 - 2.0 * (phi.shape[1] + 4) * float(precision.eps))
+    halves = closeness.diagonal() * (0.5 - 2.0 * (phi.shape[1] + 4) * float(np.finfo(dtype).eps))
     closeness -= halves
     closeness -= halves[:, None]
     closeness.ravel()[:: n + 1] = -np.inf
     i, j = divmod(int(closeness.argmax()), n)
     # The closest pair is at most as far apart as this one, and its ties hardly farther.
-    near = float(candidates.pair_distances([i], [j])[0])
+    near = float(candidates.pair_distances(i, j))
     reach = (near * (1 + 2 * RELATIVE) + 2 * ABSOLUTE) ** 2
     nominated_i, nominated_j = np.divmod(np.flatnonzero(closeness >= -0.5 * reach), n)
     ordered = nominated_i < nominated_j  # row-major, which is the order of arrival

@@ -1,0 +1,91 @@
+"""Writes the README's figures from the files in benchmarks/results; a test holds the two together.
+
+python benchmarks/readme.py
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).parent / "results"
+README = Path(__file__).parents[1] / "README.md"
+BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"
+
+LABELS = {
+    "noaa": "NOAA",
+    "rialto": "RIALTO",
+    "posture_no8": "POSTURE-No8",
+    "poker": "POKER",
+    "nomao": "NOMAO",
+    "agr_a": "AGR(A)",
+}
+
+
+def figures() -> str:
+    """The README's section, as Markdown."""
+    return "\n".join([_knn(_read("streams_knn")), _eviction(_read("eviction"))])
+
+
+def _knn(found: dict[str, Any]) -> str:
+    lines = [
+        "**The `knn` floor on whole streams** (`python benchmarks/streams_knn.py`): B = 1000, rho = 0.75, the",
+        "paper's tau, accuracy in percent after 100 rows of warm-up. Beside it the best rule that sees only",
+        "labels, on the same rows.",
+        "",
+        "| stream | rows | CURE | DualFIFO | labels only |",
+        "|---|---:|---:|---:|---|",
+    ]
+    for name, label in LABELS.items():
+        if name not in found["streams"]:
+            continue
+        runs = found["streams"][name]
+        cure, dual = runs["cure"], runs["dual_fifo"]
+        rule, floor = max(cure["floors"].items(), key=lambda item: item[1])
+        lines.append(
+            f"| {label} | {cure['rows']:,} | {_percent(cure['accuracy'])} "
+            f"| {_percent(dual['accuracy'])} | {_percent(floor)} ({rule}) |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _eviction(found: dict[str, Any]) -> str:
+    lines = [
+        "**One update that ends in a CURE eviction** (`python benchmarks/eviction.py`), against the same update",
+        "written down in plain NumPy, in the same run:",
+        "",
+        "| B | features | millpond | brute force | ratio |",
+        "|---:|---:|---:|---:|---:|",
+    ]
+    lines += [
+        f"| {case['budget']} | {case['features']} | {case['millpond_us']:.0f} us "
+        f"| {case['brute_force_us']:.0f} us | {case['ratio']:.1f} |"
+        for case in found["cases"]
+    ]
+    growth = found["growth"]
+    lines += [
+        "",
+        f"Over a stream of {growth['rows']:,} rows the last tenth's median step took "
+        f"{growth['late_over_early']:.2f} times the second tenth's.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.2f}"
+
+
+def _read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((RESULTS / f"{name}.json").read_text())
+    return found
+
+
+def main() -> None:
+    before, _, rest = README.read_text().partition(BEGIN)
+    _, _, after = rest.partition(END)
+    README.write_text(before + BEGIN + "\n" + figures() + "\n" + END + after)
+
+
+if __name__ == "__main__":
+    main()
