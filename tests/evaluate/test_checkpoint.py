@@ -294,6 +294,19 @@ def test_a_new_run_does_not_look_at_what_was_there(
     assert columns(tmp_path) == columns(whole[1])
 
 
+def test_a_new_run_that_dies_early_leaves_nothing_of_the_old_one(tmp_path: Path) -> None:
+    interrupted(tmp_path, 50)
+
+    def die() -> bool:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        prequential(STREAM, **(OPTIONS | {"tau": 0.9}), out=tmp_path, stop=die)
+    result, said = resumed(tmp_path, tau=0.9)
+    assert said == ["nothing to resume: starting at row 0"]
+    same(result, prequential(STREAM, **(OPTIONS | {"tau": 0.9})))
+
+
 def test_nothing_of_a_checkpoint_grows_with_the_stream(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -474,7 +474,7 @@ def test_options_outside_their_range(options: dict[str, Any]) -> None:
         ({"policy": ["cure", "dualfifo"]}, "dual_fifo"),
         ({"backbone": "knnn"}, "did you mean knn"),
         ({"learner": "nochnage"}, "did you mean nochange"),
-        ({"learner": "xyzzy"}, "known: majority, nochange, period, successor"),
+        ({"learner": "xyzzy"}, "known: .*nochange, "),
     ],
     ids=str,
 )

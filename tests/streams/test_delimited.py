@@ -197,3 +197,8 @@ def test_infinity(cell, other):
     text = f"1,{other},3,a\n1,{other},{cell},b\n"
     with pytest.raises(StreamError, match=r"row 1 \(line 2\), column 'f2': infinite"):
         load(text)
+
+
+def test_a_header_without_rows_is_not_a_stream() -> None:
+    with pytest.raises(StreamError, match="no rows"):
+        read_delimited("load,heat,label\n")

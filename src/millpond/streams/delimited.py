@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from millpond.errors import StreamError
 from millpond.streams.cells import guessed_column, number
 from millpond.streams.rows import SPACES, Rows, read_rows
 from millpond.streams.table import (
@@ -36,6 +37,9 @@ def read_delimited(
     # Where ";" parts the cells, "," is the decimal sign.
     decimal = "," if delimiter == ";" else "."
     names = None if headerless else _header_names(rows, target, decimal)
+    words = all(number(cell, decimal) is None for cell in rows.cells(0))
+    if names is None and len(rows) == 1 and words:
+        raise StreamError("the file holds one line, of names as it seems, and no rows")
     label = target_column(target, names, rows.width)
     features = [k for k in range(rows.width) if k != label]
     body = rows.since(1) if names else rows
