@@ -10,7 +10,6 @@ import hashlib
 import io
 import json
 import os
-import zipfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from numpy.typing import NDArray
 from millpond.errors import CheckpointError
 
 MAGIC = b"millpond state 1\n"
+_ANY = b"millpond state "
 
 State = dict[str, NDArray[Any]]
 
@@ -39,27 +39,29 @@ def pack(meta: dict[str, Any], arrays: State) -> bytes:
     buffer = io.BytesIO()
     entries: dict[str, Any] = {"meta": np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays}
     np.savez(buffer, **entries)
-    payload = buffer.getvalue()
-    return _head_of(payload) + payload
+    return seal(buffer.getvalue())
 
 
-def _head_of(payload: bytes) -> bytes:
-    return MAGIC + hashlib.sha256(payload).hexdigest().encode() + b"\n"
+def seal(payload: bytes) -> bytes:
+    """The payload under its magic line and checksum."""
+    return MAGIC + hashlib.sha256(payload).hexdigest().encode() + b"\n" + payload
 
 
 def unpack(content: bytes, path: Path) -> tuple[dict[str, Any], State]:
     head = len(MAGIC) + 65
+    if content.startswith(_ANY) and not content.startswith(MAGIC[: len(_ANY) + 2]):
+        raise CheckpointError(f"{path} was written by a later millpond, or is damaged")
     if not content.startswith(MAGIC) or len(content) < head:
         raise CheckpointError(f"{path} is not a millpond state of this version or is cut short")
     payload = content[head:]
-    if content[:head] != _head_of(payload):
+    if content != seal(payload):
         raise CheckpointError(f"{path} is damaged: its checksum does not fit")
     try:
         with np.load(io.BytesIO(payload), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         meta = json.loads(arrays.pop("meta").tobytes())
-    except (ValueError, KeyError, OSError, zipfile.BadZipFile) as error:
-        raise CheckpointError(f"{path} cannot be read: {error}") from None
+    except Exception as error:  # whole, but made by something else: wrong in any way there is
+        raise CheckpointError(f"{path} cannot be read: {error!r}") from None
     return meta, arrays
 
 

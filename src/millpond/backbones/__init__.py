@@ -13,6 +13,7 @@ __all__ = ["BACKBONES", "Backbone", "Prediction", "Session", "get_backbone"]
 
 BACKBONES: dict[str, str] = {
     "knn": "millpond.backbones.knn:KNN",
+    "rill": "millpond.backbones.rill:Rill",
 }
 """name -> module:class"""
 
