@@ -1,0 +1,106 @@
+"""From synthetic streams to what the model reads: features, codes, a bounded context's course."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from pretraining.draws import Draws
+from pretraining.features import column_features, expand
+from pretraining.model import (
+    Attend,
+    Rill,
+    Rows,
+)
+from pretraining.prior import Streams
+from pretraining.retention import Plan, Retention, simulate
+from pretraining.standing import (
+    class_standing,
+    log_probabilities,
+    normalised_entropy,
+    standing_of,
+)
+from torch import Tensor
+
+Attention = Callable[[Rows, Rows], Attend]
+
+
+@dataclass
+class Episode:
+    """A batch of streams, ready but for the retention."""
+
+    X: Tensor  # (B, n, F) raw, for the policies
+    label: Tensor  # (B, n)
+    channels: Tensor  # (B, n, F, CHANNELS)
+    slot: Tensor  # (B, F)
+    code: Tensor  # (B, C)
+
+
+def prepare(streams: Streams, draw: Draws, slots: int, codes: int, C: int) -> Episode:
+    """Features; columns on random slots and classes on random codes, afresh for each stream."""
+    B, _, width = streams.X.shape
+    slot = draw.permutation(B, slots)[:, :width]
+    # Tables wider than the slots share them: a few streams learn to bear that.
+    slot = torch.where(draw.coin(0.03, B, 1), draw.ints(0, slots, B, width), slot)
+    code = torch.cat([draw.permutation(B, codes) for _ in range(-(-C // codes))], 1)[:, :C]
+    channels = expand(column_features(streams.X))
+    return Episode(streams.X, streams.y, channels, slot, code)
+
+
+def score(model: Rill, e: Episode, kept: Retention, attention: Attention) -> tuple[Tensor, Tensor]:
+    """Scores (B, n, C) and the classes' counts in the context (B, n, C) at every query."""
+    B, n = e.label.shape
+    arrive = torch.arange(n, device=e.label.device).expand(B, n)
+    rows = Rows(arrive, kept.promoted, kept.leaves, kept.position)
+    count, age = class_standing(e.label, rows, e.code.shape[1])
+    standing = standing_of(count, age)
+    scores, _ = model(e.channels, e.slot, e.label, e.code, standing, rows, attention(rows, rows))
+    return scores, count
+
+
+@torch.no_grad()
+def on_policy(
+    model: Rill, e: Episode, lanes: Plan, attention: Attention, block: int = 32
+) -> Retention:
+    """The policies' course, CURE gated by the model's own entropies.
+
+    The entropies come from a first pass under the same policies with every gate open, since the
+    true ones depend on the very course they decide.
+    """
+    C = e.code.shape[1]
+    open_gate = torch.ones_like(e.label, dtype=torch.float32)
+    kept = simulate(lanes, e.X, e.label, open_gate, C, block)
+    if not bool((lanes.tau > 0).any()):
+        return kept
+    entropy = normalised_entropy(*score(model, e, kept, attention))
+    return simulate(lanes, e.X, e.label, entropy, C, block)
+
+
+@dataclass
+class Loss:
+    """Mean cross-entropy and accuracy over rows that could be answered, and their number."""
+
+    value: Tensor
+    accuracy: Tensor
+    rows: Tensor
+    absent: Tensor  # rows whose class was not in the context: excluded
+
+
+def loss_of(scores: Tensor, count: Tensor, label: Tensor) -> Loss:
+    """Cross-entropy over the classes in the context, where there are two or more."""
+    several = (count > 0).sum(-1) >= 2
+    known = count.gather(2, label[..., None])[..., 0] > 0
+    asked = several & known
+    safe = torch.where(several[..., None], count, 1)
+    log_p = log_probabilities(scores, safe)
+    nll = F.nll_loss(log_p.transpose(1, 2), label, reduction="none")
+    total = asked.sum().clamp(min=1)
+    right = (log_p.argmax(-1) == label) & asked
+    return Loss(
+        torch.where(asked, nll, 0.0).sum() / total,
+        right.sum() / total,
+        asked.sum(),
+        (several & ~known).sum(),
+    )
