@@ -330,3 +330,47 @@ def test_labels_alone_solve_rialto(data_dir: Path) -> None:
     assert floors.accuracies()["period"] == 1.0
     assert isinstance(floors.rules["period"], Period)
     assert floors.rules["period"].period == 10
+
+
+# ---- Many rows at once ---------------------------------------------------------------------------
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 4), max_size=40), max_size=6),
+    st.integers(1, 7),
+    st.integers(0, 3),
+)
+def test_many_rows_at_once_are_the_same_as_one_by_one(
+    blocks: list[list[int]], longest: int, warmup: int
+) -> None:
+    """`longest` so short that the ring of labels wraps round and blocks are longer than it."""
+    one, many = LabelFloors(5), LabelFloors(5)
+    one.rules["period"], many.rules["period"] = Period(longest), Period(longest)
+    row = 0
+    for block, labels in enumerate(blocks):
+        scored = block >= warmup
+        many.follow(np.array(labels, np.int64), scored)
+        for y in labels:
+            if scored:
+                one.predict(row)
+                one.score(row, y)
+            one.learn(row, y)
+            row += 1
+        ours, theirs = many.state(), one.state()
+        assert ours.keys() == theirs.keys()
+        for name in theirs:
+            assert np.array_equal(ours[name], theirs[name]), name
+
+
+def test_many_rows_at_once_go_on_where_single_rows_stopped() -> None:
+    labels = np.random.default_rng(0).integers(0, 3, 500)
+    one, both = LabelFloors(3), LabelFloors(3)
+    for floors, alone in ((one, 500), (both, 123)):
+        for row in range(alone):
+            floors.predict(row)
+            floors.score(row, int(labels[row]))
+            floors.learn(row, int(labels[row]))
+    both.follow(labels[123:], scored=True)
+    assert both.accuracies() == one.accuracies()
+    with pytest.raises(BadInput, match="class code 3"):
+        both.follow(np.array([0, 3]), scored=True)

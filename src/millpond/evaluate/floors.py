@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from millpond.errors import BadInput, BadOption, CheckpointError
 
 State = dict[str, NDArray[Any]]
+Codes = NDArray[np.int64]
 
 
 class Rule(Protocol):
@@ -26,6 +27,9 @@ class Rule(Protocol):
 
     def predict(self, row: int) -> int: ...
     def learn(self, row: int, y: int) -> None: ...
+    def follow(self, labels: Codes) -> Codes:
+        """`predict` and `learn` on each of the next rows, (k,) labels -> (k,) predictions, at once."""
+
     def state(self) -> State: ...
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None: ...
 
@@ -41,6 +45,11 @@ class NoChange:
 
     def learn(self, row: int, y: int) -> None:
         self._last = y
+
+    def follow(self, labels: Codes) -> Codes:
+        guesses = np.concatenate([[self._last], labels[:-1]])
+        self._last = int(labels[-1])
+        return guesses
 
     def state(self) -> State:
         return {"last": np.array(self._last, np.int64)}
@@ -66,6 +75,19 @@ class _Mode:
         if seen > lead or (seen == lead and y > self.best):
             self.best = y
 
+    def follow(self, labels: Codes) -> Codes:
+        """(k,) codes that are counted one after the other -> (k,) the best before each."""
+        codes = np.array(sorted({*self.counts, *labels.tolist()}), np.int64)
+        known = np.array([self.counts.get(code, 0) for code in codes.tolist()], np.int64)
+        hot = (labels[:, None] == codes).astype(np.int64)
+        before = known + np.cumsum(hot, axis=0) - hot
+        backwards = before[:, ::-1]  # so that of equals the larger code comes first
+        best = np.where(backwards.any(axis=1), codes[::-1][backwards.argmax(axis=1)], -1)
+        for code, times in zip(codes.tolist(), hot.sum(axis=0).tolist(), strict=True):
+            if times:
+                self.count(code, times)
+        return np.asarray(best)
+
 
 class Majority:
     """The label that arrived most often; ties to the larger code."""
@@ -78,6 +100,9 @@ class Majority:
 
     def learn(self, row: int, y: int) -> None:
         self._mode.count(y)
+
+    def follow(self, labels: Codes) -> Codes:
+        return self._mode.follow(labels)
 
     def state(self) -> State:
         return {"counts": _table(sorted(self._mode.counts.items()), 2)}
@@ -112,6 +137,16 @@ class Successor:
             after.count(y)
         self._last = y
         self._majority.learn(row, y)
+
+    def follow(self, labels: Codes) -> Codes:
+        lasts = np.concatenate([[self._last], labels[:-1]])
+        guesses = self._majority.follow(labels)
+        for last in set(lasts.tolist()) - {-1}:
+            rows = np.flatnonzero(lasts == last)
+            best = self._after.setdefault(last, _Mode()).follow(labels[rows])
+            guesses[rows] = np.where(best >= 0, best, guesses[rows])
+        self._last = int(labels[-1])
+        return guesses
 
     def state(self) -> State:
         pairs = [
@@ -192,6 +227,25 @@ class Period:
         self._right += before == y
         self._best = int(self._right.argmax()) + 1
 
+    def follow(self, labels: Codes) -> Codes:
+        first, longest, span = self._newest + 1, self._longest, self._span
+        rows = np.arange(first - longest, first)
+        before = np.where(rows < 0, -1, self._labels[rows % span])
+        line = np.concatenate([before, labels])
+        # (k, longest): the labels 1, 2, ... rows ago.
+        ago = np.lib.stride_tricks.sliding_window_view(line[:-1], longest)[:, ::-1]
+        hits = (ago == labels[:, None]).astype(np.int64)
+        best = (self._right + np.cumsum(hits, axis=0) - hits).argmax(axis=1)
+        guesses = ago[np.arange(len(labels)), best]
+
+        self._right += hits.sum(axis=0)
+        self._best = int(self._right.argmax()) + 1
+        self._newest += len(labels)
+        kept = labels[-span:]
+        slots = np.arange(self._newest + 1 - len(kept), self._newest + 1) % span
+        self._labels[slots] = self._labels[slots + span] = kept
+        return np.where(guesses >= 0, guesses, ago[:, 0])
+
     def _forget(self, start: int, stop: int) -> None:
         """Clear the slots of rows start..stop-1, which have not arrived."""
         rows = np.arange(max(start, stop - self._span), stop) % self._span
@@ -268,6 +322,22 @@ class LabelFloors:
         self._check(y)
         for rule in self.rules.values():
             rule.learn(row, y)
+
+    def follow(self, labels: Codes, scored: bool) -> None:
+        """The next rows, each predicted and scored, then learnt before the next: many at once.
+
+        For streams whose every label arrives right after its row, from row 0 on.
+        """
+        if not len(labels):
+            return
+        self._check(int(labels.min()))
+        self._check(int(labels.max()))
+        for i, rule in enumerate(self.rules.values()):
+            hits = int((rule.follow(labels) == labels).sum())
+            if scored:
+                self._hits[i] += hits
+        if scored:
+            self.n += len(labels)
 
     def accuracies(self) -> dict[str, float]:
         """The share of the scored rows that each rule had right; NaN before the first one."""

@@ -26,6 +26,7 @@ class Lane:
 
     def __init__(self, stream: Stream, protocol: Protocol) -> None:
         self.stream = stream
+        self._warmup = protocol.warmup
         self.rows = len(stream)
         self.n_classes = len(stream.classes)
         self.metrics = PrequentialMetrics(self.n_classes, protocol.window)
@@ -46,8 +47,7 @@ class Lane:
 
     def pass_over(self, rows: range, banks: dict[str, Any]) -> None:
         """Rows of the warm-up: learned, not predicted."""
-        self.unscored[WARMUP] += len(rows)
-        self._write(rows, np.full(len(rows), UNSCORED), None, np.zeros(len(rows)), banks)
+        self._leave_out(rows, WARMUP, np.zeros(len(rows)), banks)
 
     def score(
         self,
@@ -59,12 +59,11 @@ class Lane:
         """Compare predicted rows with their labels. Fewer than two classes leave nothing to predict."""
         for row in rows:
             self.floors.predict(row)
-        labels = self.stream.y[rows.start : rows.stop]
+        labels = self._labels(rows)
         if len(prediction.classes) < 2:
-            self.unscored[ONE_CLASS] += len(rows)
             for row in rows:
                 self.floors.score(row, None)
-            self._write(rows, np.full(len(rows), UNSCORED), None, scores, banks)
+            self._leave_out(rows, ONE_CLASS, scores, banks)
             return
         proba = prediction.dense(self.n_classes)
         guesses = prediction.best()
@@ -74,6 +73,41 @@ class Lane:
             self.metrics.update(label, int(guesses[k]), proba[k], previous)
             self.floors.score(row, label)
         self._write(rows, guesses, proba, scores, banks)
+
+    def follow(self, rows: range, prediction: Prediction) -> None:
+        """Rows of which each was learned right after it was predicted (or passed in the warm-up)."""
+        left_out = WARMUP if rows.start < self._warmup else None
+        if left_out is None and len(prediction.classes) < 2:
+            left_out = ONE_CLASS
+        self.floors.follow(self._labels(rows), scored=left_out is None)
+        proba, guesses = prediction.dense(self.n_classes), prediction.best()
+        start = rows.start
+        while start < rows.stop:  # up to the next point of the trajectory
+            part = range(start, min(rows.stop, self._next_point))
+            own = slice(part.start - rows.start, part.stop - rows.start)
+            if left_out is None:
+                self._score_many(part, guesses[own], proba[own])
+            else:
+                self._leave_out(part, left_out, np.zeros(len(part)), {})
+            self.note_point(part.stop, {})
+            start = part.stop
+
+    def _leave_out(
+        self, rows: range, why: str, scores: NDArray[np.float64], banks: dict[str, Any]
+    ) -> None:
+        self.unscored[why] += len(rows)
+        self._write(rows, np.full(len(rows), UNSCORED), None, scores, banks)
+
+    def _score_many(
+        self, rows: range, guesses: NDArray[np.int64], proba: NDArray[np.float64]
+    ) -> None:
+        before = self.stream.y[rows.start - 1 : rows.stop - 1]
+        previous = before if rows.start else np.concatenate([[-1], self.stream.y[: rows.stop - 1]])
+        self.metrics.update_many(self._labels(rows), guesses, proba, previous)
+        self._write(rows, guesses, proba, np.zeros(len(rows)), {})
+
+    def _labels(self, rows: range) -> NDArray[np.int64]:
+        return self.stream.y[rows.start : rows.stop]
 
     def note_point(self, stop: int, banks: dict[str, Any]) -> None:
         """Add a point to the trajectory every few rows (and at the end), wherever chunks end."""
@@ -101,7 +135,7 @@ class Lane:
         if self.log is None:
             return
         records = np.zeros(len(rows), dtype=STEP)
-        labels = self.stream.y[rows.start : rows.stop]
+        labels = self._labels(rows)
         records["prediction"], records["label"], records["score"] = guesses, labels, scores
         if proba is None:
             records["p_label"] = records["confidence"] = np.nan

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,9 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from millpond._version import __version__
-from millpond.baselines import Learner, get_learner
+from millpond.baselines import BlockLearner, Learner, get_learner
 from millpond.errors import BadInput, BadOption, CheckpointError
+from millpond.evaluate.blocks import follow, refuse_late_labels
 from millpond.evaluate.checkpoint import Checkpoints
 from millpond.evaluate.lane import Lane
 from millpond.evaluate.result import Result, finite, predictions_digest, read_facts
@@ -33,6 +35,7 @@ from millpond.streams import Stream
 from millpond.streams.registry import entries
 
 CHECKPOINT_SECONDS = 5.0
+LONG_SAVE = 0.25  # seconds; where saving takes longer, it is done that much less often
 PROGRESS_SECONDS = 0.1
 
 
@@ -80,8 +83,8 @@ def prequential(
         A sequence, or a sequence for any of ``policy``, ``budget``, ``short_ratio`` and ``tau``, makes
         one lane of each entry; lanes step together and a list of results is returned.
     learner : str, optional
-        ``nochange``, ``majority``, ``successor`` or ``period``; by default a context and a backbone,
-        made from ``options``.
+        ``nochange``, ``majority``, ``successor``, ``period``, ``moa:arf``, ``river:arf`` ... (see
+        `millpond.baselines.LEARNERS`); by default a context and a backbone, made from ``options``.
     warmup, chunk, delay, missing, limit, shuffle_within, window, seed
         The protocol, see `millpond.evaluate.schedule.Protocol`.
     out : path, optional
@@ -95,7 +98,7 @@ def prequential(
         the run is saved and `Interrupted` raised).
     **options
         Go to the learner: ``backbone``, ``policy``, ``budget``, ``short_ratio``, ``tau`` and the
-        backbone's own.
+        backbone's own; ``grace_period``, ``ensemble_size`` ... of a baseline.
 
     Returns
     -------
@@ -131,11 +134,15 @@ class Run:
         self.protocol = protocol
         self.lanes = [Lane(_prepared(stream, protocol), protocol) for stream in streams]
         self.rows = max(lane.rows for lane in self.lanes)
-        self.learner: Learner = (
+        self.learner: Learner | BlockLearner = (
             ContextLearner(len(streams), **options)
             if learner is None
-            else get_learner(learner, len(streams), **options)
+            else get_learner(
+                learner, [lane.stream for lane in self.lanes], protocol.seed, **options
+            )
         )
+        if isinstance(self.learner, BlockLearner):
+            refuse_late_labels(self.learner, protocol)
         self.pending = Pending(protocol.delay)
         self.row = 0
         self.resumed_from: int | None = None
@@ -166,52 +173,66 @@ class Run:
         stop: Callable[[], bool],
     ) -> None:
         begin = saved = time.perf_counter()
-        told, before = 0.0, self.elapsed
-        for rows in self.protocol.chunks(self.row, self.rows):
+        told, before, interval = 0.0, self.elapsed, CHECKPOINT_SECONDS
+        size, step = self._stepper()
+        for rows in self.protocol.chunks(self.row, self.rows, size):
             now = time.perf_counter()
             self.elapsed = before + now - begin
             stopping = stop()
-            if store and (stopping or now - saved > CHECKPOINT_SECONDS):
+            if store and (stopping or now - saved > interval):
                 self._checkpoint(store)
                 saved = time.perf_counter()
+                interval = CHECKPOINT_SECONDS * max(1.0, (saved - now) / LONG_SAVE)
             if now - told > PROGRESS_SECONDS:
                 progress(Progress(self.row, self.rows, self.lanes[0].metrics.accuracy))
                 told = now
             if stopping:
                 raise Interrupted(self.row, self.rows)
-            self._step(rows)
+            step(rows)
             self.row = rows.stop
         self.elapsed = before + time.perf_counter() - begin
         progress(Progress(self.row, self.rows, self.lanes[0].metrics.accuracy))
 
-    def _step(self, rows: range) -> None:
+    def _stepper(self) -> tuple[int, Callable[[range], None]]:
+        """How many rows a step has, and what does it."""
+        if isinstance(self.learner, BlockLearner):
+            return self.learner.block, partial(follow, self.learner, self.lanes)
+        return self.protocol.chunk, partial(self._step, self.learner)
+
+    def _step(self, learner: Learner, rows: range) -> None:
         """Predict a chunk against one context, score it, then learn the labels that are due."""
         waiting = np.zeros((len(rows), len(self.lanes)))
         active = [i for i, lane in enumerate(self.lanes) if rows.start < lane.rows]
         stops = {i: min(rows.stop, self.lanes[i].rows) for i in active}
         for stop in sorted(set(stops.values())):  # one, unless a lane ends within the chunk
             together = np.array([i for i in active if stops[i] == stop])
-            self._predict(range(rows.start, stop), together, waiting)
+            self._predict(learner, range(rows.start, stop), together, waiting)
         for row, row_scores in zip(rows, waiting, strict=True):
             self.pending.add(row, row_scores)
         for row, row_scores in self.pending.due(rows.stop):
-            self._learn(row, row_scores)
+            self._learn(learner, row, row_scores)
         for i in active:
             self.lanes[i].note_point(stops[i], self._banks(i))
 
-    def _predict(self, rows: range, lanes: NDArray[np.int64], waiting: NDArray[np.float64]) -> None:
+    def _predict(
+        self,
+        learner: Learner,
+        rows: range,
+        lanes: NDArray[np.int64],
+        waiting: NDArray[np.float64],
+    ) -> None:
         """Predict and score k rows of n lanes; ``waiting`` (>= k, all lanes) takes their scores."""
         if rows.start < self.protocol.warmup:
             for i in lanes:
                 self.lanes[i].pass_over(rows, self._banks(i))
             return
-        predictions = self.learner.predict(rows, self._features(rows, lanes), lanes)
-        scores = self.learner.score(predictions, lanes)
+        predictions = learner.predict(rows, self._features(rows, lanes), lanes)
+        scores = learner.score(predictions, lanes)
         waiting[: len(rows), lanes] = scores.T
         for i, prediction, score in zip(lanes, predictions, scores, strict=True):
             self.lanes[i].score(rows, prediction, score, self._banks(i))
 
-    def _learn(self, row: int, scores: NDArray[np.float64]) -> None:
+    def _learn(self, learner: Learner, row: int, scores: NDArray[np.float64]) -> None:
         arrival = row + self.protocol.delay  # after a lane's end nobody waits for it any more
         labelled = np.array(
             [i for i, lane in enumerate(self.lanes) if arrival < lane.rows and lane.arrives[row]],
@@ -221,7 +242,7 @@ class Run:
             return
         X = self._features(range(row, row + 1), labelled)[:, 0]
         y = np.array([self.lanes[i].stream.y[row] for i in labelled])
-        self.learner.learn(row, X, y, scores[labelled], labelled)
+        learner.learn(row, X, y, scores[labelled], labelled)
         for i, label in zip(labelled, y.tolist(), strict=True):
             self.lanes[i].floors.learn(row, label)
 
@@ -264,6 +285,7 @@ class Run:
                 "millpond": __version__,
                 "numpy": np.__version__,
                 "python": platform.python_version(),
+                **getattr(self.learner, "versions", dict)(),
             },
             "machine": {"system": platform.system(), "processor": platform.machine()},
         }
@@ -307,7 +329,8 @@ class Run:
     def _resume(self, store: Checkpoints, progress: Callable[[Progress], None]) -> None:
         found = store.load()
         if found is None:
-            progress(Progress(0, self.rows, np.nan, "nothing to resume: starting at row 0"))
+            why = self._why_not_saved() or "nothing to resume"
+            progress(Progress(0, self.rows, np.nan, f"{why}: starting at row 0"))
             return
         meta, arrays, warnings = found
         self._check_identity(meta["identity"])
@@ -323,7 +346,12 @@ class Run:
         note = f"resuming at row {self.row:,}"
         progress(Progress(self.row, self.rows, self.lanes[0].metrics.accuracy, note))
 
+    def _why_not_saved(self) -> str | None:
+        return self.learner.why_not_saved if isinstance(self.learner, BlockLearner) else None
+
     def _checkpoint(self, store: Checkpoints) -> None:
+        if self._why_not_saved():
+            return
         for lane in self.lanes:
             assert lane.log is not None
             lane.log.flush()  # first: a checkpoint must never know more rows than the log

@@ -45,11 +45,12 @@ class Protocol:
         if not isinstance(self.missing, int | float) or not 0.0 <= self.missing < 1.0:
             raise BadOption(f"missing must lie in [0, 1), not {self.missing!r}")
 
-    def chunks(self, start: int, rows: int) -> Iterator[range]:
-        """The chunks of rows from one on; none straddles the end of the warm-up."""
+    def chunks(self, start: int, rows: int, size: int | None = None) -> Iterator[range]:
+        """Chunks, or blocks of another size, from a row on; none straddles the warm-up's end."""
+        size = self.chunk if size is None else size
         while start < rows:
             border = self.warmup if start < self.warmup else rows
-            stop = min(start + self.chunk, border, rows)
+            stop = min(start + size, border, rows)
             yield range(start, stop)
             start = stop
 
