@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import doctest
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,10 @@ import millpond.classifier
 from backbones_made import Voting, VotingSession
 from millpond import StreamClassifier
 from millpond.backbones import Prediction
+from millpond.classifier import WAITING
 from millpond.context import Contexts
 from millpond.errors import BadInput, BadOption, UnknownName
+from millpond.waiting import Waiting
 from oracle import BruteForceContext, entropy
 from slow_loop import made_stream, plain_vote
 
@@ -54,15 +57,14 @@ def taught(backbone: Any = "knn", **options: Any) -> StreamClassifier:
 
 
 def snapshot(classifier: StreamClassifier) -> tuple[Any, ...]:
-    """The context's arrays and all else that decides what comes next."""
+    """The state's arrays, caches included, and all else that decides what comes next."""
     state = classifier._learner.state()
     return (
         {name: (array.shape, array.tobytes()) for name, array in state.items()},
         classifier.classes_.tolist(),
-        classifier._names,
-        classifier._features,
-        dict(classifier._by_row),
-        {key: (row.tobytes(), score) for key, (row, score) in classifier._by_key.items()},
+        classifier._encoder.state(),
+        classifier._waiting.state(),
+        classifier.fingerprint(),
     )
 
 
@@ -180,7 +182,7 @@ def test_many_rows_are_the_one_row_verbs() -> None:
         dense = [[proba.get(label, 0.0) for label in one.classes_] for proba in probas]
         assert many.predict_proba(queries).tolist() == dense
         assert many.predict(queries).tolist() == [one.predict_one(x) for x in queries]
-        one._by_row.clear()
+        one._waiting = Waiting(WAITING)
 
 
 def test_no_rows_are_no_rows() -> None:
@@ -195,9 +197,9 @@ def test_no_rows_are_no_rows() -> None:
 # ---- The prediction that a row enters with -------------------------------------------------------
 
 
-def spied(rows: int = 6) -> tuple[StreamClassifier, Spy]:
+def spied(rows: int = 6, **options: Any) -> tuple[StreamClassifier, Spy]:
     spy = Spy()
-    classifier = StreamClassifier(spy, budget=50)
+    classifier = StreamClassifier(spy, budget=50, **options)
     for t in range(rows):
         classifier.learn_one([float(t)], t % 3)
     return classifier, spy
@@ -254,7 +256,7 @@ def test_a_key_names_the_prediction() -> None:
     X, y = classifier._learner.contexts.X[0], classifier._learner.contexts.y[0]
     assert X[6:9].tolist() == [[4.0]] * 3
     assert y[6:9].tolist() == [1, 1, 2]
-    with pytest.raises(BadInput, match="no prediction waits under key 'second'"):
+    with pytest.raises(BadInput, match="key 'second' was learned already"):
         classifier.learn_one(y=1, key="second")
 
 
@@ -295,20 +297,43 @@ def test_a_prediction_of_the_empty_context_scores_0() -> None:
     assert spy.stored()[0] == spy.stored()[-1] == 0.0
 
 
-def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(millpond.classifier, "WAITING", 3)
-    classifier, _ = spied()
+def test_what_waits_is_bounded() -> None:
+    classifier, _ = spied(waiting=3)
     for t in range(5):
         classifier.predict_one([100.0 + t], key=t)
         classifier.predict_one([100.0 + t])
-    assert list(classifier._by_key) == [2, 3, 4]
-    assert len(classifier._by_row) == 3
-    with pytest.raises(BadInput, match="no prediction waits under key 1"):
+    assert len(classifier._waiting) == 6
+    assert classifier.forgotten_ == 2
+    with pytest.raises(BadInput, match="key 1 was forgotten: more than 3 waited"):
         classifier.learn_one(y=0, key=1)
+    classifier.learn_one(y=0, key=2)
+    with pytest.raises(BadInput, match="key 2 was learned already"):
+        classifier.learn_one(y=0, key=2)
+    with pytest.raises(BadInput, match=r"nothing was predicted under it \(or was forgotten"):
+        classifier.learn_one(y=0, key=77)
     classifier.predict_one([102.0])  # asked again: the newest
     classifier.predict_one([200.0])
-    assert np.float32(102).tobytes() in classifier._by_row
-    assert np.float32(103).tobytes() not in classifier._by_row
+    row = np.array([102.0], np.float32)
+    assert classifier._waiting.score_of(row) is not None
+    assert classifier._waiting.score_of(row + 1) is None
+
+
+@pytest.mark.parametrize("waiting", [0, -1, 2.5, "many", None])
+def test_at_least_one_prediction_may_wait(waiting: Any) -> None:
+    with pytest.raises(BadOption, match="waiting must be a whole number"):
+        StreamClassifier(waiting=waiting)
+
+
+def test_a_prediction_under_the_same_key_replaces_the_one_before() -> None:
+    classifier, spy = spied()
+    classifier.predict_one([4.0], key="k")
+    classifier.predict_one([5.0], key="k")
+    classifier.learn_one(y=1, key="k")
+    assert spy.stored()[-1] == pytest.approx(entropy(spy.answers[-1]))
+    assert classifier._learner.contexts.X[0, 6].tolist() == [5.0]
+    classifier.predict_one([6.0], key="k")  # a key may be used again
+    classifier.learn_one(y=1, key="k")
+    assert classifier._learner.contexts.X[0, 7].tolist() == [6.0]
 
 
 # ---- Rows by feature name ------------------------------------------------------------------------
@@ -333,20 +358,63 @@ def test_a_feature_that_is_absent_is_missing() -> None:
     np.testing.assert_array_equal(rows, [[np.nan, 2.0], [np.nan, np.nan], [np.nan, np.nan]])
 
 
-def test_the_first_row_fixes_the_features_also_when_it_is_predicted() -> None:
+def test_rows_by_name_match_however_they_came() -> None:
     classifier = StreamClassifier()
     classifier.predict_one({"u": 1.0, "v": 2.0}, key="k")
     classifier.predict_one({"v": 5.0, "u": 6.0}, key="l")
     classifier.learn_one(y="a", key="l")
     classifier.learn_one(y="b", key="k")
-    assert classifier._learner.contexts.X[0, :2].tolist() == [[6.0, 5.0], [1.0, 2.0]]
+    assert classifier._learner.contexts.X[0, :2].tolist() == [[5.0, 6.0], [2.0, 1.0]]
     assert classifier.predict_proba_one({"v": 1.0}).keys() == {"a", "b"}
-    with pytest.raises(BadInput, match="'w' was not in the first row"):
-        classifier.predict_one({"w": 1.0})
-    sequences = StreamClassifier()
-    sequences.predict_one([1.0, 2.0])
-    with pytest.raises(BadInput, match="3 features"):
-        sequences.learn_one([1.0, 2.0, 3.0], "a")
+    assert classifier.predict_proba_one({"w": 1.0}).keys() == {"a", "b"}
+
+
+def test_a_feature_by_a_new_name_makes_the_rows_wider() -> None:
+    classifier = StreamClassifier(budget=6, short_ratio=0.5, tau=0.0)
+    for t in range(5):
+        classifier.learn_one({"u": t}, t % 2)
+    before = classifier.predict_proba_one({"u": 3.0})
+    assert classifier.predict_proba_one({"u": 3.0, "new": 9.0}) == before
+    classifier.learn_one({"new": 9.0, "u": 3.0}, 1)
+    contexts = classifier._learner.contexts
+    rows = contexts.X[0, contexts.slots_of(0)]
+    assert rows[-1].tolist() == [3.0, 9.0]
+    assert np.isnan(rows[:-1, 1]).all()
+    for t in range(20):  # the old rows leave; nothing is missing any more
+        classifier.learn_one({"u": t, "new": -t}, t % 2)
+    assert np.isfinite(contexts.X[0, contexts.slots_of(0)]).all()
+
+
+def test_predicting_changes_nothing_but_what_waits() -> None:
+    classifier = taught()
+    encoder = classifier._encoder.state()
+    facts = {name: a.tobytes() for name, a in classifier._learner.contexts.facts().items()}
+    classifier.predict_one({"u": 1.0, "v": 2.0, "w": "new", "x": 1.0}, key=1)
+    classifier.predict_one({"y": True})
+    assert classifier._encoder.state() == encoder
+    after = {name: a.tobytes() for name, a in classifier._learner.contexts.facts().items()}
+    assert after == facts
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    policy=st.sampled_from(["cure", "cure_margin", "redundancy_only", "cure_global_nn"]),
+)
+def test_growing_rows_are_rows_that_missed_values_before(seed: int, policy: str) -> None:
+    """Columns that come later, against the oracle that had them as NaN from the start."""
+    rng = np.random.default_rng(seed)
+    options: dict[str, Any] = {"policy": policy, "budget": 8, "short_ratio": 0.5, "tau": 0.4321}
+    classifier, oracle = StreamClassifier(Voting(), **options), BruteForceContext(**options)
+    for t in range(60):
+        x = rng.normal(size=4).round(1).astype(np.float32)
+        x[1:][(t < np.array([25, 25, 45])) | (rng.random(3) < 0.2)] = np.nan
+        row = {f"f{k}": value for k, value in enumerate(x.tolist()) if value == value}
+        proba, y = classifier.predict_proba_one(row), int(rng.integers(3))
+        classifier.learn_one(row, y)
+        oracle.observe(x, classifier._codes[y], list(proba.values()) or None)
+        contexts = classifier._learner.contexts
+        assert contexts.arrival[0, contexts.slots_of(0)].tolist() == oracle.arrivals("all")
 
 
 # ---- Errors change nothing -----------------------------------------------------------------------
@@ -362,10 +430,16 @@ BAD_ROWS: dict[str, Any] = {
     "a number": 1.0,
     "words": ["a", "b"],
     "a word by name": {"u": "high", "v": 1.0},
+    "text": "ab",
+    "a set": {1.0, 2.0},
+    "nothing that has a length": iter([1.0, 2.0]),
+    "a date": {"u": date(2020, 1, 1), "v": 1.0},
+    "an integer too large": [10**400, 1.0],
+    "an integer too large by name": {"u": "high", "v": 10**400},
+    "complex": [1j, 1.0],
     "a list by name": {"u": [1.0, 2.0], "v": 1.0},
     "two dimensions": [[0.0, 1.0]],
     "ragged": [[0.0], [1.0, 2.0]],
-    "an unknown feature": {"u": 0.0, "v": 0.0, "w": 0.0},
 }
 BAD_TABLES: dict[str, Any] = {
     "infinity in the last row": [[0.0, 1.0], [0.0, INFINITE]],
@@ -442,7 +516,7 @@ def test_as_many_labels_as_rows(labels: list[str]) -> None:
 def test_no_row_and_no_key() -> None:
     classifier = taught()
     before = snapshot(classifier)
-    with pytest.raises(BadInput, match="no prediction waits under key None"):
+    with pytest.raises(BadInput, match="nothing to learn"):
         classifier.learn_one(y="odd")
     with pytest.raises(BadInput, match="no prediction waits under key 7"):
         classifier.learn_one(y="new", key=7)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from millpond import Context, Delta
 from millpond.context import Contexts
 from millpond.errors import BadInput, BadOption
+from millpond.policies import Details
 from oracle import POLICIES, BruteForceContext
 
 TAUS = [0.0, 0.27182, 0.57721, 0.91597]  # no score equals one of them but by rounding
@@ -171,8 +172,11 @@ def test_a_state_is_a_copy() -> None:
     for row in rows[:30]:
         first.observe(*row, (0,))
     state = first.state()
+    untouched = {name: array.copy() for name, array in state.items()}
     for row in rows[30:60]:
         first.observe(*row, (0,))
+    for name, array in state.items():
+        np.testing.assert_array_equal(array, untouched[name])
     second = many([options])
     second.restore(state)
     for row in rows[30:]:
@@ -187,6 +191,18 @@ def test_a_state_is_a_copy() -> None:
     for name, array in first.state().items():
         np.testing.assert_array_equal(array, second.state()[name])
         np.testing.assert_array_equal(array, third.state()[name])
+
+
+def test_the_classes_seen_are_part_of_the_state() -> None:
+    contexts, restored = (
+        Contexts(1, policy="fifo", budget=3, details=Details(entropy_over="seen")) for _ in range(2)
+    )
+    for label in (0, 1, 2, 3, 4, 0, 1, 0):
+        contexts.observe(np.zeros((1, 1), "f4"), np.array([label]), np.zeros(1), (0,))
+    restored.restore(contexts.state())
+    proba = np.array([[0.5, 0.5]])
+    assert contexts.score_of(0, proba)[0] == pytest.approx(np.log(2) / np.log(5))
+    assert restored.score_of(0, proba) == contexts.score_of(0, proba)
 
 
 def test_a_lane_that_is_left_out_does_not_change() -> None:

@@ -62,7 +62,7 @@ def test_options_go_where_they_belong() -> None:
         {"budget": [1, 2]},
         {"backbone": Voting(), "k": 3},
     ],
-    ids=str,
+    ids=lambda options: "-".join(options),
 )
 def test_wrong_options(options: dict[str, Any]) -> None:
     with pytest.raises(BadOption):

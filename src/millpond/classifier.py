@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import hashlib
+import json
+import operator
+import os
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from millpond import saved, tags
 from millpond.backbones import Backbone, Prediction
-from millpond.context import check_row
-from millpond.errors import BadInput
+from millpond.encoding import Encoder
+from millpond.errors import BadInput, BadOption, CheckpointError, MillpondError
 from millpond.learner import DEFAULT_BACKBONE, ContextLearner, FloatArray
 from millpond.policies import Policy
+from millpond.reading import Cells, is_missing, read_row, read_rows
+from millpond.state import named, under
+from millpond.waiting import Waiting
 
-Row = Mapping[str, float] | ArrayLike
+Row = Mapping[Any, Any] | ArrayLike
 
 WAITING = 10_000
-"""Predictions that may wait for their labels; the oldest is forgotten beyond it."""
 
 _LANE = np.zeros(1, dtype=np.int64)
 
@@ -32,15 +38,20 @@ class StreamClassifier:
         The frozen model, and the context it sees: see `Context`.
     seed : int
         For backbones that draw random numbers.
+    waiting : int
+        How many predictions may wait for their labels; beyond it the oldest is forgotten.
     **options
         Details of the context (see `Context`) and options of the backbone.
 
     Notes
     -----
+    A row is a dict by feature name, a sequence, an array, or a row of a frame. Its values are numbers,
+    booleans, categories (text and other hashables) or missing (None, NaN). Features may come and go by
+    name: those that a row lacks are missing. Categories are coded as they are learned. Predicting changes
+    nothing but what waits for a label.
+
     Labels may be any hashable objects but None and NaN, which are missing labels; they are coded in
-    order of first appearance. A row is a sequence of numbers, or a dict of them by feature name: the
-    first row, predicted or learned, fixes the features and their order, a feature that a later dict
-    lacks is missing (NaN), and one that it adds is an error.
+    order of first appearance.
 
     A row enters the context with the uncertainty of its own prediction: `learn_one` uses the pending
     prediction of that key, else the last one made for an equal row, and predicts first where there is
@@ -63,8 +74,9 @@ class StreamClassifier:
         policy: str | Policy = "cure",
         budget: int = 1000,
         short_ratio: float = 0.75,
-        tau: float = 0.3,
+        tau: float | str = 0.3,
         seed: int = 0,
+        waiting: int = WAITING,
         **options: Any,
     ) -> None:
         self.seed = seed
@@ -77,13 +89,20 @@ class StreamClassifier:
             tau=tau,
             **options,
         )
-        self._names: tuple[str, ...] | None = None
-        self._features: int | None = None
+        self._arguments = {
+            "backbone": backbone if isinstance(backbone, str) else None,
+            "policy": self._learner.contexts.banks[0].policy.name,
+            "budget": budget,
+            "short_ratio": short_ratio,
+            "tau": self._learner.contexts.banks[0].threshold,
+            "seed": seed,
+            "waiting": waiting,
+            **options,
+        }
+        self._encoder = Encoder()
+        self._waiting = Waiting(_check_waiting(waiting))
         self._codes: dict[Hashable, int] = {}
         self._labels: list[Hashable] = []
-        # What rows will enter the context with, until their labels come.
-        self._by_row: OrderedDict[bytes, float] = OrderedDict()
-        self._by_key: OrderedDict[Hashable, tuple[NDArray[np.float32], float]] = OrderedDict()
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -91,6 +110,11 @@ class StreamClassifier:
         classes = np.empty(len(self._labels), dtype=object)
         classes[:] = self._labels
         return classes
+
+    @property
+    def forgotten_(self) -> int:
+        """How many predictions with a key were forgotten because too many waited."""
+        return self._waiting.forgotten
 
     # -- one row ---------------------------------------------------------------------------------
 
@@ -111,126 +135,197 @@ class StreamClassifier:
         self, x: Row | None = None, y: Any = None, *, key: Hashable | None = None
     ) -> None:
         """Add a labelled row to the context; with a key, the row that was predicted under it."""
-        code = self._code(y)
-        given = None if x is None else self._row(x)
-        if key is not None and key in self._by_key:
-            predicted, score = self._by_key[key]
-            self._learn(predicted if given is None else given, code, score)
-            del self._by_key[key]
+        label = self._label(y)
+        given = None if x is None else read_row(x, self._encoder.by_name)
+        waits = None if key is None else self._waiting.under(_hashable(key))
+        if waits is not None:
+            cells, score = waits[0] if given is None else given, waits[1]
+            self._encoder.check([cells])
         elif given is not None:
-            self._learn(given, code, self._waiting_score(given))
-            self._by_row.pop(_equal(given), None)
+            self._encoder.check([cells := given])
+            score = self._score(cells)
+        elif key is None:
+            raise BadInput("nothing to learn: give x, or the key that it was predicted under")
         else:
-            raise BadInput(
-                f"no prediction waits under key {key!r}: predict with key=... first, or give x"
-            )
-        if given is not None:
-            self._fix_features(given, x)
-        if code == len(self._labels):
-            self._codes[y] = code
-            self._labels.append(y)
+            raise BadInput(self._waiting.why_not(key))
+        self._learn(cells, label, score)
+        self._waiting.learned(key, cells)
 
     # -- many rows -------------------------------------------------------------------------------
 
-    def partial_fit(self, X: ArrayLike, y: Sequence[Any]) -> StreamClassifier:
+    def partial_fit(self, X: Any, y: Sequence[Any]) -> StreamClassifier:
         """Learn rows one after the other. All rows are checked before the first is learned."""
-        rows = self._rows(X)
-        labels = list(y)
+        rows = read_rows(X, self._encoder.by_name)
+        try:
+            labels = [self._label(label) for label in y]
+        except TypeError:
+            raise BadInput(
+                f"labels must come one for each row, not as {type(y).__name__}"
+            ) from None
         if len(rows) != len(labels):
             raise BadInput(f"{len(rows)} rows but {len(labels)} labels")
-        for label in labels:
-            self._code(label)
-        for row, label in zip(rows, labels, strict=True):
-            self.learn_one(row, label)
+        self._encoder.check(rows)
+        for cells, label in zip(rows, labels, strict=True):
+            self._learn(cells, label, self._score(cells))
+            self._waiting.learned(None, cells)
         return self
 
-    def predict_proba(self, X: ArrayLike) -> FloatArray:
+    def predict_proba(self, X: Any) -> FloatArray:
         """(n, classes) in the order of ``classes_``; 0 for classes that are not in the context."""
-        prediction = self._predict_rows(self._rows(X))
+        prediction = self._ask(read_rows(X, self._encoder.by_name))
         return prediction.dense(len(self._labels))
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: Any) -> NDArray[Any]:
         """(n,) the most likely labels; needs at least one labelled row to have been learned."""
-        rows = self._rows(X)
+        rows = read_rows(X, self._encoder.by_name)
         if not self._labels:
             raise BadInput("nothing has been learned yet: call partial_fit or learn_one first")
-        return self.classes_[self._predict_rows(rows).best()]
+        return self.classes_[self._ask(rows).best()]
+
+    # -- saving ----------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything that decides the future into one file, whole or not at all."""
+        name = self._learner.backbone.name
+        meta = {"arguments": _plain_options(self._arguments), "backbone": name, **self._answers()}
+        saved.write(path, meta, named("learner.", self._learner.state()))
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        backbone: Backbone | None = None,
+        policy: Policy | None = None,
+    ) -> StreamClassifier:
+        """A saved classifier; it goes on exactly as the one that was saved would have.
+
+        A backbone or a policy of your own that it was made with has to be passed again.
+        """
+        meta, arrays = saved.read(path)
+        try:
+            arguments = dict(meta["arguments"])
+            _check_passed(meta["backbone"], arguments["backbone"], backbone)
+            arguments["backbone"] = backbone or arguments["backbone"]
+            if policy is not None and policy.name != arguments["policy"]:
+                raise BadOption(f"it was saved with the policy {arguments['policy']}")
+            arguments["policy"] = policy or arguments["policy"]
+            classifier = cls(**arguments)
+            classifier._restore(meta, under("learner.", arrays))
+        except MillpondError:
+            raise
+        except Exception as error:  # whole, but its parts do not fit together
+            raise CheckpointError(f"{path} cannot be taken up: {error!r}") from error
+        return classifier
+
+    def fingerprint(self) -> str:
+        """SHA-256 of all that decides the answers: rows, labels, scores, encodings, what waits."""
+        digest = hashlib.sha256(json.dumps(self._answers(), sort_keys=True).encode())
+        for name, array in sorted(self._learner.contexts.facts().items()):
+            little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+            digest.update(f"{name} {little.dtype.str} {little.shape}".encode())
+            digest.update(little.tobytes())
+        return digest.hexdigest()
+
+    def _answers(self) -> dict[str, Any]:
+        return {
+            "labels": [tags.encode(label, "the label") for label in self._labels],
+            "encoder": tags.encode(self._encoder.state(), "the feature or category"),
+            "waiting": tags.encode(self._waiting.state(), "the key or category"),
+        }
+
+    def _restore(self, meta: dict[str, Any], learner: dict[str, NDArray[Any]]) -> None:
+        self._labels = [tags.decode(label) for label in meta["labels"]]
+        self._codes = {label: code for code, label in enumerate(self._labels)}
+        self._encoder.restore(tags.decode(meta["encoder"]))
+        self._waiting.restore(tags.decode(meta["waiting"]))
+        self._learner.restore(learner)
 
     # -- inside ----------------------------------------------------------------------------------
 
     def _predict(self, x: Row, key: Hashable | None) -> Prediction:
-        row = self._row(x)
-        prediction = self._predict_rows([row])
+        cells = read_row(x, self._encoder.by_name)
+        prediction = self._ask([cells])
         score = float(self._learner.score([prediction], _LANE)[0, 0])
-        self._fix_features(row, x)
-        if key is None:
-            _store(self._by_row, _equal(row), score)
-        else:
-            _store(self._by_key, key, (row, score))
+        self._waiting.add(_hashable(key), cells, score)
         return prediction
 
-    def _learn(self, row: NDArray[np.float32], code: int, score: float) -> None:
-        self._learner.learn(0, row[None], np.array([code]), np.array([score]), _LANE)
-
-    def _predict_rows(self, rows: Sequence[NDArray[np.float32]]) -> Prediction:
-        if not len(rows) or not self._labels:
+    def _ask(self, rows: Sequence[Cells]) -> Prediction:
+        vectors = [self._encoder.vector(cells) for cells in rows]
+        if not vectors or not self._labels:
             codes = np.arange(len(self._labels))
             return Prediction(codes, np.empty((len(rows), len(codes))))
-        return self._learner.predict(range(1), np.stack(rows)[None], _LANE)[0]
+        return self._learner.predict(range(1), np.stack(vectors)[None], _LANE)[0]
 
-    def _waiting_score(self, row: NDArray[np.float32]) -> float:
-        score = self._by_row.get(_equal(row))
-        if score is not None:
-            return score
-        prediction = self._predict_rows([row])
-        return float(self._learner.score([prediction], _LANE)[0, 0])
+    def _score(self, cells: Cells) -> float:
+        """The uncertainty of a row's last prediction, or of one made now."""
+        score = self._waiting.score_of(cells)
+        if score is None:
+            score = float(self._learner.score([self._ask([cells])], _LANE)[0, 0])
+        return score
 
-    def _row(self, x: Row) -> NDArray[np.float32]:
-        if isinstance(x, Mapping):
-            names = self._names
-            if names is None:
-                if self._features is not None:
-                    raise BadInput(
-                        "rows came as sequences so far; a dict cannot be matched to them"
-                    )
-                names = tuple(x)
-            unknown = [name for name in x if name not in names]
-            if unknown:
-                raise BadInput(f"feature {unknown[0]!r} was not in the first row: {list(names)}")
-            x = [x.get(name, np.nan) for name in names]
-        return check_row(x, self._features)
+    def _learn(self, cells: Cells, label: Hashable, score: float) -> None:
+        """Learn a row that was checked: nothing can be wrong with it any more."""
+        if label not in self._codes:
+            self._codes[label] = len(self._labels)
+            self._labels.append(label)
+        row = self._encoder.learn(cells)
+        if self._learner.contexts.X.shape[2]:
+            self._learner.contexts.widen(len(row))
+        y = np.array([self._codes[label]])
+        self._learner.learn(0, row[None], y, np.array([score]), _LANE)
 
-    def _rows(self, X: ArrayLike) -> list[NDArray[np.float32]]:
+    def _label(self, y: Any) -> Hashable:
+        """The label as Python has it, or BadInput."""
+        label: Hashable = y.item() if isinstance(y, np.generic) and y.dtype.kind not in "mM" else y
         try:
-            values = np.asarray(X)
-        except ValueError as error:
-            raise BadInput(f"rows must be of one length: {error}") from None
-        if values.ndim != 2:
-            raise BadInput(f"rows must come as a 2-D array, not shape {values.shape}")
-        return [self._row(row) for row in values]
-
-    def _code(self, y: Any) -> int:
-        try:
-            code = self._codes.get(y, len(self._labels))
+            hash(label)
         except TypeError:
             raise BadInput(f"a label must be hashable, not {type(y).__name__}") from None
-        if y is None or y != y:
+        if is_missing(label):
             raise BadInput(f"the label is missing ({y}): learn a row once its label is known")
-        return code
-
-    def _fix_features(self, row: NDArray[np.float32], x: Row | None) -> None:
-        if self._features is None:
-            self._features = len(row)
-            self._names = tuple(x) if isinstance(x, Mapping) else None
+        return label
 
 
-def _equal(row: NDArray[np.float32]) -> bytes:
-    """The same for rows that are equal: -0.0 + 0.0 is 0.0."""
-    return (row + 0.0).tobytes()
+def _hashable(key: Hashable | None) -> Hashable | None:
+    try:
+        hash(key)
+    except TypeError:
+        raise BadInput(f"a key must be hashable, not {type(key).__name__}") from None
+    return key
 
 
-def _store(waiting: OrderedDict[Any, Any], key: Hashable, value: Any) -> None:
-    waiting[key] = value
-    waiting.move_to_end(key)
-    if len(waiting) > WAITING:
-        waiting.popitem(last=False)
+def _check_waiting(waiting: int) -> int:
+    try:
+        most = operator.index(waiting)
+    except TypeError:
+        most = 0
+    if most < 1:
+        raise BadOption(f"waiting must be a whole number of at least 1, not {waiting!r}")
+    return most
+
+
+def _check_passed(name: str, by_name: str | None, backbone: Backbone | None) -> None:
+    """A backbone by name is made again; an instance of the user's own is passed again."""
+    if by_name is None and (backbone is None or backbone.name != name):
+        raise BadOption(
+            f"it was saved with a backbone of your own, {name!r}: pass it, load(path, backbone=...)"
+        )
+    if by_name is not None and backbone is not None:
+        raise BadOption(f"it was saved with the backbone {by_name!r}, which needs not be passed")
+
+
+def _plain_options(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Options as JSON holds them, or BadOption."""
+    plain = {}
+    for name, value in arguments.items():
+        if isinstance(value, np.generic):
+            value = value.item()
+        elif isinstance(value, os.PathLike):
+            value = os.fspath(value)
+        if not isinstance(value, str | int | float | None):
+            raise BadOption(
+                f"the option {name}={value!r} cannot be saved: it is a {type(value).__name__}"
+            )
+        plain[name] = value
+    return plain

@@ -36,7 +36,7 @@ from rich.text import Text
 
 from millpond._version import __version__
 from millpond.backbones import BACKBONES, get_backbone
-from millpond.baselines import LEARNERS
+from millpond.baselines import LEARNERS, grid_command, require
 from millpond.errors import BadOption, MillpondError, UnknownName
 from millpond.evaluate import prequential as loop
 from millpond.learner import DEFAULT_BACKBONE
@@ -78,6 +78,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(chosen: argparse.Namespace, errors: Console) -> int:
     options = _learner_options(chosen)
+    if chosen.learner is not None:
+        require(chosen.learner)
     stream = load_stream(chosen.stream, target=chosen.target, data_dir=chosen.data_dir)
     for note in stream.notes:
         errors.print(f"{stream.name}: {note}", style="dim")
@@ -139,6 +141,10 @@ def _learner_options(chosen: argparse.Namespace) -> dict[str, Any]:
 
 _CONTEXT = ("backbone", "policy", "tau", "budget", "short_ratio")
 _NOT_SETTINGS = {*_CONTEXT, *inspect.signature(loop.prequential).parameters}
+
+
+def threshold(text: str) -> float | str:
+    return text if text.startswith("auto") else float(text)
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -340,7 +346,9 @@ def _parser() -> argparse.ArgumentParser:
     learner.add_argument("--learner", metavar="NAME", help=f"instead: {', '.join(LEARNERS)}")
     learner.add_argument("--backbone", metavar="NAME", help=f"default {DEFAULT_BACKBONE}")
     learner.add_argument("--policy", metavar="NAME", help=f"default cure; of {', '.join(POLICIES)}")
-    learner.add_argument("--tau", type=float, help="admission threshold in [0, 1]; default 0.3")
+    learner.add_argument(
+        "--tau", type=threshold, help="admission threshold in [0, 1], or auto; default 0.3"
+    )
     learner.add_argument(
         "--budget", type=int, metavar="B", help="rows in the context; default 1000"
     )
@@ -385,6 +393,8 @@ def _parser() -> argparse.ArgumentParser:
         "--out", metavar="DIR", help="write result.json, steps.npz, report.html here"
     )
     output.add_argument("--resume", action="store_true", help="go on where a run in --out stopped")
+
+    grid_command.add(commands, common)
 
     for noun, command, what in (
         ("streams", _streams, "the paper's streams: list them, or get one"),

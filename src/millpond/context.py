@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from millpond.errors import BadInput, BadOption
 from millpond.policies import Banks, Details, Policy, get_policy
+from millpond.policies.auto_tau import AutoTau, read_rate
 from millpond.policies.base import FloatArray, IntArray
 from millpond.policies.moments import ClassMoments
 from millpond.policies.scores import clip_probabilities
@@ -73,7 +74,7 @@ class Contexts:
         policy: str | Policy | Sequence[str | Policy] = "cure",
         budget: int | Sequence[int] = 1000,
         short_ratio: float | Sequence[float] = 0.75,
-        tau: float | Sequence[float] = 0.3,
+        tau: float | str | Sequence[float | str] = 0.3,
         details: Details | None = None,
     ) -> None:
         self.details = details or Details()
@@ -158,6 +159,22 @@ class Contexts:
                     self.arrival[lane, evicted] = -1
         return deltas
 
+    def widen(self, features: int, lanes: Iterable[int] | None = None) -> None:
+        """Make rows wider by columns on the right: missing in the rows of these lanes (by default of
+        all), zeros, which change no decision, in the others."""
+        before = self.X.shape[2]
+        if features <= before:
+            return
+        X = np.zeros((self.lanes, self.slots, features), dtype=np.float32)
+        X[:, :, :before] = self.X
+        self.X = X
+        later = set(range(self.lanes) if lanes is None else lanes)
+        for lane, banks in enumerate(self.banks):
+            if lane in later:
+                X[lane, self.arrival[lane] >= 0, before:] = np.nan
+            if banks.moments is not None:
+                banks.moments.widen(features - before, np.nan if lane in later else 0.0)
+
     def _overflow(self, lane: int, banks: _Banks) -> tuple[int, int]:
         """The oldest short row becomes a candidate: (slot promoted or -1, slot evicted or -1)."""
         candidate = banks.leave_short()
@@ -165,7 +182,7 @@ class Contexts:
         if banks.moments is not None:
             banks.moments.leave_short(label, self.X[lane, candidate])
         filling = self.details.warm_fill and banks.n_long < banks.long_budget
-        admitted = filling or self.score[lane, candidate] >= banks.tau
+        admitted = banks.admits(float(self.score[lane, candidate])) or filling
         if not banks.long_budget or not admitted:
             promoted, evicted = -1, candidate
         else:
@@ -195,7 +212,7 @@ class Contexts:
         if any(bank.seen for bank in self.banks):
             raise BadInput(
                 f"rows of {features} features for contexts of {self.X.shape[2]}; "
-                "a context keeps the width of its first row"
+                "widen(features) makes room for more"
             )
         self.X = np.zeros((self.lanes, self.slots, features), dtype=np.float32)
 
@@ -216,8 +233,23 @@ class Contexts:
             state[f"counters_{lane}"] = np.array(counters, dtype=np.int64)
             if banks.moments is not None:
                 state |= named(f"moments_{lane}.", banks.moments.state())
+            if banks.auto is not None:
+                state[f"auto_{lane}"] = np.array(banks.auto.scores())
             state[f"classes_seen_{lane}"] = np.array(sorted(banks.classes_seen), dtype=np.int64)
         return state
+
+    def facts(self) -> State:
+        """What the state means, whatever slots the rows are in: for fingerprints."""
+        facts: State = {}
+        for lane, banks in enumerate(self.banks):
+            slots = self.slots_of(lane)
+            for name in ("X", "y", "score", "arrival"):
+                facts[f"{name}_{lane}"] = getattr(self, name)[lane, slots]
+            counters = [banks.seen, banks.n_short, banks.n_long]
+            facts[f"counters_{lane}"] = np.array([*counters, *sorted(banks.classes_seen)])
+            if banks.auto is not None:
+                facts[f"auto_{lane}"] = np.array(banks.auto.scores())
+        return facts
 
     def restore(self, state: State) -> None:
         self.X, self.y = state["X"].copy(), state["y"].copy()
@@ -227,13 +259,15 @@ class Contexts:
             banks.seen, banks.freed, banks.admitted = map(int, state[f"counters_{lane}"])
             if banks.moments is not None:
                 banks.moments.restore(under(f"moments_{lane}.", state))
+            if banks.auto is not None:
+                banks.auto = AutoTau(banks.auto.rate, state[f"auto_{lane}"].tolist())
             banks.classes_seen = set(map(int, state[f"classes_seen_{lane}"]))
 
 
 class _Banks:
     """One lane's slots: the short bank as a ring, the long bank as a list in order of arrival."""
 
-    def __init__(self, policy: Policy, budget: int, short_ratio: float, tau: float) -> None:
+    def __init__(self, policy: Policy, budget: int, short_ratio: float, tau: float | str) -> None:
         self.policy = policy
         self.budget = budget
         self.short_budget = budget
@@ -243,7 +277,10 @@ class _Banks:
         self.short_ratio = short_ratio
         self.threshold = tau
         # An ungated policy admits every candidate: its threshold lies below any score.
-        self.tau = tau if policy.gated else -math.inf
+        self.tau = tau if policy.gated and not isinstance(tau, str) else -math.inf
+        self.auto: AutoTau | None = None
+        if policy.gated and isinstance(tau, str):
+            self.auto = AutoTau(read_rate(tau))
         self.seen = 0
         self.admitted = 0  # candidates that entered the long bank so far
         self.classes_seen: set[int] = set()
@@ -281,6 +318,9 @@ class _Banks:
         self._head = (self._head + 1) % self._span
         self.n_short -= 1
         return oldest
+
+    def admits(self, score: float) -> bool:
+        return score >= self.tau if self.auto is None else self.auto.admits(score)
 
     def enter_long(self, slot: int, label: int) -> None:
         self._long[self.n_long] = slot
@@ -320,7 +360,8 @@ class Context:
         rho, the short bank's share: B_S = min(B - 1, max(1, round(B * rho))), B_L = B - B_S. A
         ``fifo`` context is one window of B whatever rho is.
     tau : float
-        A candidate needs this score to enter a full long bank; in [0, 1].
+        A candidate needs this score to enter a full long bank; in [0, 1]. ``"auto"`` admits a fixed
+        share of the candidates, by the scores of past ones; ``"auto:0.2"`` says which share.
     entropy_over, standardise, ties, class_ties, warm_fill
         Details that the paper leaves open, see `millpond.policies.Details`; the defaults are what the
         authors' code does.
@@ -341,7 +382,7 @@ class Context:
         policy: str | Policy = "cure",
         budget: int = 1000,
         short_ratio: float = 0.75,
-        tau: float = 0.3,
+        tau: float | str = 0.3,
         **details: Any,
     ) -> None:
         self._contexts = Contexts(
@@ -471,7 +512,9 @@ def _check_ratio(short_ratio: float) -> float:
     return float(short_ratio)
 
 
-def _check_tau(tau: float) -> float:
+def _check_tau(tau: float | str) -> float | str:
+    if isinstance(tau, str):
+        return f"auto:{read_rate(tau)!r}"  # named, so that a later default changes no saved run
     if not _is_number(tau) or not 0.0 <= tau <= 1.0:
         raise BadOption(f"tau must lie in [0, 1], not {tau!r}")
     return float(tau)

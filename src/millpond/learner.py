@@ -36,7 +36,7 @@ class ContextLearner:
         policy: str | Policy | Sequence[str | Policy] = "cure",
         budget: int | Sequence[int] = 1000,
         short_ratio: float | Sequence[float] = 0.75,
-        tau: float | Sequence[float] = 0.3,
+        tau: float | str | Sequence[float | str] = 0.3,
         **options: Any,
     ) -> None:
         """Options that are not details of a context go to the backbone."""
