@@ -30,9 +30,9 @@ def figures() -> str:
 
 def _knn(found: dict[str, Any]) -> str:
     lines = [
-        "**The `knn` floor on whole streams** (`python benchmarks/streams_knn.py`): B = 1000, rho = 0.75, the",
-        "paper's tau, accuracy in percent after 100 rows of warm-up. Beside it the best rule that sees only",
-        "labels, on the same rows.",
+        "**The `knn` floor on whole streams** (`python benchmarks/streams_knn.py`): B = 1000, rho =",
+        "0.75, the paper's tau, accuracy in percent after 100 rows of warm-up. Beside it the best rule",
+        "that sees only labels, on the same rows.",
         "",
         "| stream | rows | CURE | DualFIFO | labels only |",
         "|---|---:|---:|---:|---|",
@@ -52,8 +52,8 @@ def _knn(found: dict[str, Any]) -> str:
 
 def _eviction(found: dict[str, Any]) -> str:
     lines = [
-        "**One update that ends in a CURE eviction** (`python benchmarks/eviction.py`), against the same update",
-        "written down in plain NumPy, in the same run:",
+        "**One update that ends in a CURE eviction** (`python benchmarks/eviction.py`), against the same",
+        "update written down in plain NumPy, in the same run:",
         "",
         "| B | features | millpond | brute force | ratio |",
         "|---:|---:|---:|---:|---:|",
