@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A loaded machine is slow, not wrong: a time limit for each example would fail tests by chance.
+settings.register_profile("millpond", deadline=None)
+settings.load_profile("millpond")
 
 
 @pytest.fixture(scope="session")

@@ -379,5 +379,5 @@ class Streams(RuleBasedStateMachine):
         assert len(self.context) <= self.budget
 
 
-Streams.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+Streams.TestCase.settings = settings(max_examples=60, stateful_step_count=30)
 TestStreams = Streams.TestCase

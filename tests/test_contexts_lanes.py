@@ -65,7 +65,7 @@ def check(contexts: Contexts, lane: int, single: Context) -> None:
     assert contexts.sizes()[1][lane] == len(single.arrivals("long"))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(lane_options, min_size=1, max_size=4),
     st.integers(0, 10**6),
@@ -119,7 +119,7 @@ def test_lanes_are_single_contexts(
         check(contexts, lane, lanes[lane].single)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(lane_options, st.integers(0, 10**6), st.integers(1, 6), st.sampled_from([0, 2, 3]))
 def test_columns_of_zeros_change_no_decision(
     options: dict[str, Any], seed: int, padding: int, levels: int

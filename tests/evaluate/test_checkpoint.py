@@ -176,7 +176,7 @@ protocols = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 10**6),
     lengths=st.lists(st.integers(1, 70), min_size=1, max_size=3),
@@ -410,7 +410,7 @@ def damage(path: Path, data: st.DataObject) -> None:
     path.write_bytes(content)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_a_damaged_checkpoint_is_named_and_the_one_before_it_used(
     tmp_path_factory: pytest.TempPathFactory,
@@ -444,7 +444,7 @@ def test_a_damaged_older_checkpoint_does_no_harm(
     same(result, whole[0])
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_two_damaged_checkpoints_are_an_error_that_changes_nothing(
     tmp_path_factory: pytest.TempPathFactory, stopped: Path, data: st.DataObject
@@ -460,7 +460,7 @@ def test_two_damaged_checkpoints_are_an_error_that_changes_nothing(
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_a_damaged_log_is_an_error(
     tmp_path_factory: pytest.TempPathFactory, stopped: Path, data: st.DataObject

@@ -80,7 +80,7 @@ def compare(result: Result, slow: Run, stream: Stream) -> None:
         assert result.facts["unscored_why"].get(why, 0) == slow.why.count(why)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(streams, contexts, protocols, st.sampled_from([0.0, 0.0, 0.3, 0.9]), st.integers(0, 99))
 def test_predictions_are_those_of_the_protocol_written_down(
     stream: Stream,
@@ -98,7 +98,7 @@ def test_predictions_are_those_of_the_protocol_written_down(
     compare(result, slow, stream)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(streams, contexts, protocols)
 def test_knn_predicts_as_in_exact_arithmetic(
     stream: Stream, context: dict[str, Any], protocol: dict[str, Any]
@@ -201,7 +201,7 @@ def test_shuffling_permutes_within_blocks_before_the_limit() -> None:
 # ---- Many lanes ----------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(streams, contexts), min_size=1, max_size=4),
     protocols,

@@ -60,7 +60,7 @@ def test_flushed_records_are_on_disk(tmp_path: Path) -> None:
         assert (tmp_path / "steps.log").stat().st_size == 3 * STEP.itemsize
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(data=st.data(), rows=st.integers(1, 20))
 def test_any_damage_to_the_kept_rows_is_found_and_leaves_the_file(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, rows: int

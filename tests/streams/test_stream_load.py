@@ -295,7 +295,7 @@ def attempt(path: Path, target: str | int | None = None) -> Stream | None:
         return None
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(
     text=st.lists(pieces, max_size=40).map("".join) | st.text(max_size=60),
     suffix=st.sampled_from([".csv", ".arff", ".txt"]),
@@ -317,7 +317,7 @@ def test_any_text_is_a_stream_or_an_error(tmp_path_factory, text, suffix, target
     assert set(stream.y.tolist()) == set(range(len(stream.classes)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     content=st.binary(max_size=80),
     suffix=st.sampled_from([".csv", ".xz", ".gz", ".bz2", ".zip", ".parquet"]),

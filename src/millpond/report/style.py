@@ -188,7 +188,7 @@ table + .note + h3 { margin-top: 36px; }
 pre span { white-space: nowrap; }
 pre {
   margin-top: 10px; padding: 14px 16px; background: var(--wash); border-radius: 6px;
-  white-space: pre-wrap; overflow-wrap: anywhere;
+  white-space: pre-wrap; overflow-x: auto;
 }
 
 @media screen and (max-width: 860px) {
@@ -201,6 +201,7 @@ pre {
 }
 @media screen and (max-width: 480px) {
   .facts div { grid-template-columns: 8.5em minmax(0, 1fr); gap: 12px; }
+  th { white-space: normal; }
 }
 @media print {
   :root { color-scheme: light; /* light */ }
