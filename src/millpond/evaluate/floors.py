@@ -234,11 +234,16 @@ class Period:
         line = np.concatenate([before, labels])
         # (k, longest): the labels 1, 2, ... rows ago.
         ago = np.lib.stride_tricks.sliding_window_view(line[:-1], longest)[:, ::-1]
-        hits = (ago == labels[:, None]).astype(np.int64)
-        best = (self._right + np.cumsum(hits, axis=0) - hits).argmax(axis=1)
+        hits = ago == labels[:, None]
+        total = np.count_nonzero(hits, axis=0)
+        # Only these can lead before the last of the rows: the others stay behind today's leader.
+        leaders = np.flatnonzero(self._right + total >= self._right.max())
+        led = hits[:, leaders].astype(np.int64)
+        right = self._right[leaders] + np.cumsum(led, axis=0) - led
+        best = leaders[right.argmax(axis=1)]
         guesses = ago[np.arange(len(labels)), best]
 
-        self._right += hits.sum(axis=0)
+        self._right += total
         self._best = int(self._right.argmax()) + 1
         self._newest += len(labels)
         kept = labels[-span:]
