@@ -103,12 +103,7 @@ class RillSession:
         return state | named("columns.", self._columns.state())
 
     def restore(self, state: State) -> None:
-        made_by = state["weights"].tobytes().hex()
-        if made_by != self._network.sha256:
-            raise CheckpointError(
-                f"this state was made by Rill weights {made_by[:12]}, these are "
-                f"{self._network.sha256[:12]}: go on with those that began"
-            )
+        refuse_other_weights(state, self._network)
         self._set_features(state["query"].shape[1])
         for name in _SAVED:
             getattr(self, f"_{name}")[...] = state[name]
@@ -175,6 +170,15 @@ class RillSession:
         if (same.all(1) & self._asked[at]).all():
             return self._embedding[at]
         return self._embed(X[:, None], lanes)
+
+
+def refuse_other_weights(state: State, network: Network) -> None:
+    made_by = state["weights"].tobytes().hex()
+    if made_by != network.sha256:
+        raise CheckpointError(
+            f"this state was made by Rill weights {made_by[:12]}, these are "
+            f"{network.sha256[:12]}: go on with those that began"
+        )
 
 
 _SAVED = ("position", "waiting", "token", "asked", "embedding", "query")
