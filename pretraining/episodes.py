@@ -9,13 +9,9 @@ import torch
 import torch.nn.functional as F
 from pretraining.draws import Draws
 from pretraining.features import column_features, expand
-from pretraining.model import (
-    Attend,
-    Rill,
-    Rows,
-)
+from pretraining.model import Attend, Rill, Rows
 from pretraining.prior import Streams
-from pretraining.retention import Plan, Retention, simulate
+from pretraining.retention import FIFO, Plan, Retention, simulate, windows
 from pretraining.standing import (
     class_standing,
     log_probabilities,
@@ -45,7 +41,10 @@ def prepare(streams: Streams, draw: Draws, slots: int, codes: int, C: int) -> Ep
     # Tables wider than the slots share them: a few streams learn to bear that.
     slot = torch.where(draw.coin(0.03, B, 1), draw.ints(0, slots, B, width), slot)
     code = torch.cat([draw.permutation(B, codes) for _ in range(-(-C // codes))], 1)[:, :C]
-    channels = expand(column_features(streams.X))
+    base = column_features(streams.X)
+    # In the precision of the matrix product that follows: the largest array of a step.
+    half = torch.is_autocast_enabled(base.device.type)
+    channels = expand(base).to(torch.bfloat16 if half else base.dtype)
     return Episode(streams.X, streams.y, channels, slot, code)
 
 
@@ -66,15 +65,16 @@ def on_policy(
 ) -> Retention:
     """The policies' course, CURE gated by the model's own entropies.
 
-    The entropies come from a first pass under the same policies with every gate open, since the
-    true ones depend on the very course they decide.
+    The entropies come from a first pass over plain windows of the lanes' budgets, since the true ones
+    depend on the very course they decide.
     """
-    C = e.code.shape[1]
-    open_gate = torch.ones_like(e.label, dtype=torch.float32)
-    kept = simulate(lanes, e.X, e.label, open_gate, C, block)
-    if not bool((lanes.tau > 0).any()):
+    n, C = e.label.shape[1], e.code.shape[1]
+    kept = windows(lanes, n)
+    if bool((lanes.policy == FIFO).all()):
         return kept
-    entropy = normalised_entropy(*score(model, e, kept, attention))
+    entropy = torch.ones_like(e.label, dtype=torch.float32)
+    if bool((lanes.tau > 0).any()):
+        entropy = normalised_entropy(*score(model, e, kept, attention))
     return simulate(lanes, e.X, e.label, entropy, C, block)
 
 

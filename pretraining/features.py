@@ -142,31 +142,41 @@ def _running_z(X: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     return z.clamp(-CLIP, CLIP), visible
 
 
-def _ranks(X: torch.Tensor, block: int = 64) -> tuple[torch.Tensor, torch.Tensor]:
+def _ranks(X: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """(B, n, F) -> g and tie against the reference sample as it stood when each row arrived."""
     n = X.shape[1]
     entered = [t for t in range(n) if enters_reference(t)]
-    before = np.searchsorted(np.array(entered), np.arange(n + 1))  # entered rows earlier than t
+    before = np.searchsorted(np.array(entered), np.arange(n))  # entered rows earlier than t
     seen = torch.where(X.isfinite(), X, torch.full_like(X, torch.nan))
     reference = seen[:, torch.tensor(entered, device=X.device)].transpose(1, 2).contiguous()
     total = torch.nn.functional.pad(reference.isfinite().cumsum(-1), (1, 0))  # (B, F, E + 1)
-    upto = torch.tensor(before[:n], device=X.device)
-    r_all = (total[..., upto] - total[..., (upto - REFERENCE).clamp(min=0)]).transpose(1, 2)
-    gs, ties = [], []
-    for t0 in range(0, n, block):
-        t1 = min(n, t0 + block)
-        lo, hi = max(0, int(before[t0]) - REFERENCE), int(before[t1 - 1])
+    upto = torch.tensor(before, device=X.device)
+    r = (total[..., upto] - total[..., (upto - REFERENCE).clamp(min=0)]).transpose(1, 2)
+    if X.is_cuda:
+        from pretraining.rank_kernel import rank_counts
+
+        below, equal = rank_counts(seen, reference, upto, REFERENCE)
+    else:
+        below, equal = _counts(seen, reference, upto)
+    p = (below + equal * 0.5 + 0.5).to(X.dtype) / (r + 1)
+    return (p / (1 - p)).log() / 1.702, equal / r.clamp(min=1).to(X.dtype)
+
+
+def _counts(
+    seen: torch.Tensor, reference: torch.Tensor, upto: torch.Tensor, block: int = 64
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """(B, n, F) how many values of the sample are below a row's, and equal to it."""
+    less, same = [], []
+    for t0 in range(0, len(upto), block):
+        to = upto[t0 : t0 + block, None]
+        lo, hi = max(0, int(to[0]) - REFERENCE), int(to[-1])
         ref = reference[:, None, :, lo:hi]  # (B, 1, F, E'): the long axis last, for speed
-        at, to = torch.arange(lo, hi, device=X.device), upto[t0:t1, None]
+        at = torch.arange(lo, hi, device=seen.device)
         inside = ((at < to) & (at >= to - REFERENCE))[None, :, None]  # (1, T, 1, E')
-        x = seen[:, t0:t1, :, None]  # (B, T, F, 1)
-        below = ((ref < x) & inside).sum(-1, dtype=torch.int32)
-        equal = ((ref == x) & inside).sum(-1, dtype=torch.int32)
-        r = r_all[:, t0:t1]
-        p = (below + equal * 0.5 + 0.5).to(X.dtype) / (r + 1)
-        gs.append((p / (1 - p)).log() / 1.702)
-        ties.append(equal / r.clamp(min=1).to(X.dtype))
-    return torch.cat(gs, 1), torch.cat(ties, 1)
+        x = seen[:, t0 : t0 + block, :, None]  # (B, T, F, 1)
+        less.append(((ref < x) & inside).sum(-1, dtype=torch.int32))
+        same.append(((ref == x) & inside).sum(-1, dtype=torch.int32))
+    return torch.cat(less, 1), torch.cat(same, 1)
 
 
 def column_features(X: torch.Tensor) -> torch.Tensor:

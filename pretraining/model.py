@@ -107,15 +107,16 @@ class Cache:
 
 
 class Attend(Protocol):
-    """Attention of some of a block's tokens to its keys, under what the rows' times leave visible.
+    """Attention of some of a block's tokens to its rows, under what the rows' times leave visible.
 
-    q (B, H, 2n or n, D): all tokens, or the query tokens alone; k, v (B, G, 2m + 1, D): short
-    copies, long copies, sink; without the long copies, (B, G, m + 1, D), where `long` is False.
+    q (B, H, 2n or n, D): all tokens, or the query tokens alone; k, v (B, G, m, D): the rows' keys
+    and values; offset (G, D): added to the keys of rows in the long bank; sink, sink_value (G, D):
+    a key and a value that are always visible.
     """
 
-    long: bool
-
-    def __call__(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor: ...
+    def __call__(
+        self, q: Tensor, k: Tensor, v: Tensor, offset: Tensor, sink: Tensor, sink_value: Tensor
+    ) -> Tensor: ...
 
 
 def visibility(new: Rows, rows: Rows) -> Tensor:
@@ -132,6 +133,14 @@ def visibility(new: Rows, rows: Rows) -> Tensor:
     return torch.cat([here & ~long, here & long, torch.ones_like(here[..., :1])], -1)
 
 
+def _banked(x: Tensor, offset: Tensor | None, sink: Tensor, long: bool) -> Tensor:
+    """(B, G, m, D) -> (B, G, 2m + 1, D): short copies, long copies (offset added), sink."""
+    last = sink[None, :, None].expand(len(x), -1, -1, -1).to(x.dtype)
+    if not long:
+        return torch.cat([x, last], 2)
+    return torch.cat([x, x if offset is None else x + offset[:, None].to(x.dtype), last], 2)
+
+
 class DenseAttention:
     """Attention under an explicit mask: exact everywhere, heavy on long sequences."""
 
@@ -141,8 +150,11 @@ class DenseAttention:
         m = rows.arrive.shape[1]
         self.mask = mask if self.long else torch.cat([mask[..., :m], mask[..., -1:]], -1)
 
-    def __call__(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    def __call__(
+        self, q: Tensor, k: Tensor, v: Tensor, offset: Tensor, sink: Tensor, sink_value: Tensor
+    ) -> Tensor:
         heads = q.shape[1] // k.shape[1]
+        k, v = _banked(k, offset, sink, self.long), _banked(v, None, sink_value, self.long)
         k, v = (
             x.repeat_interleave(heads, 1) if x.shape[1] > 1 else x.expand(-1, heads, -1, -1)
             for x in (k, v)
@@ -215,11 +227,9 @@ class Keys(nn.Module):
         k = self.k(x).unflatten(-1, (self.shape.kv_heads, -1)).transpose(1, 2)
         return rotate(self.k_norm(k), turn)  # (B, G, n, D)
 
-    def banked(self, k: Tensor, long: bool) -> Tensor:
-        """(B, G, m, D) -> (B, G, 2m + 1, D): short copies, long copies, sink."""
-        sink = self.sink[None, :, None].expand(len(k), -1, -1, -1).to(k.dtype)
-        offset = F.pad(self.offset, (self.shape.rotary, 0))[:, None].to(k.dtype)
-        return torch.cat([k, k + offset, sink] if long else [k, sink], 2)
+    def wide_offset(self) -> Tensor:
+        """(G, D): the long-bank offset, which leaves the rotated dims alone."""
+        return F.pad(self.offset, (self.shape.rotary, 0))
 
 
 class Layer(nn.Module):
@@ -261,12 +271,7 @@ class Layer(nn.Module):
         q, k, v = self.project(x, turn)
         if past is not None:
             k, v = torch.cat([past[0].to(k.dtype), k], 2), torch.cat([past[1].to(v.dtype), v], 2)
-        sink = self.sink_value[None, :, None].expand(len(v), -1, -1, -1).to(v.dtype)
-        o = attend(
-            q,
-            self.keys.banked(k, attend.long),
-            torch.cat([v, v, sink] if attend.long else [v, sink], 2),
-        )
+        o = attend(q, k, v, self.keys.wide_offset(), self.keys.sink, self.sink_value)
         return self.finish(x, o), k, v
 
 
@@ -366,9 +371,10 @@ class Rill(nn.Module):
         keys.append(k)
         q = self.votes.queries(x[:, n:], turn)
         ballot = F.one_hot(labels, C).to(q.dtype)[:, None].expand(-1, k.shape[1], -1, -1)
-        blank = torch.zeros_like(ballot[:, :, :1])
-        ballot = torch.cat([ballot, ballot, blank] if attend.long else [ballot, blank], 2)
-        votes = attend(q, self.votes.banked(k, attend.long), ballot)  # (B, H, n, C)
+        blank = q.new_zeros(k.shape[1], C)  # the sink's vote is for no class
+        votes = attend(
+            q, k, ballot, self.votes.wide_offset(), self.votes.sink, blank
+        )  # (B, H, n, C)
         scores = self.head(x[:, n:], votes, codes.to(x.dtype), standing)
         if not want_cache:
             return scores, None

@@ -64,8 +64,7 @@ class Banks:
         self._promoted = torch.full((B, n + 1), NEVER, device=y.device)
         self._leaves = torch.full((B, n + 1), NEVER, device=y.device)
         self.room = lanes.budget - lanes.short  # B_L
-        self.redundant = lanes.policy == CURE
-        self.curated = bool(self.redundant.any())
+        self.curated = (lanes.policy == CURE).nonzero()[:, 0]  # lanes whose pairs are measured
         self.width, self.reach = int(self.room.max()), int(lanes.short.max())
         self.long = torch.full((B, 0), -1, device=y.device)  # row numbers by arrival, -1 empty
         self.done = 0  # rows observed
@@ -111,56 +110,71 @@ class Banks:
         label = torch.where(self.long >= 0, self.y.gather(1, rows), -1)
         need = _level(label, surplus, self.classes)  # (B, C)
         gone = torch.zeros_like(label, dtype=torch.bool)
-        # Two rounds of pairs: when every loser of the first is gone, new pairs stand nearest.
-        for _ in range(2 if self.curated else 0):
-            score = self._redundancy(torch.where(gone, -1, label))
-            gone = gone | (_take(score, label, need, gone) & self.redundant[:, None])
-        age = torch.where(gone, torch.inf, rows.double())
+        if len(self.curated):
+            lanes = self.curated
+            own, lose, out = label[lanes], need[lanes], gone[lanes]
+            with torch.autocast(label.device.type, enabled=False):  # differences of near rows
+                distance, far = self._distances(lanes, own)
+            # Two rounds of pairs: when every loser of the first is gone, new pairs stand nearest.
+            for _ in range(2):
+                score = _redundancy(distance, far, torch.where(out, -1, own))
+                out = out | _take(score, own, lose, out)
+            gone = gone.index_copy(0, lanes, out)
+        age = torch.where(gone, torch.inf, rows.to(torch.float32))
         gone = gone | _take(age, label, need, gone)
         self._mark(self._leaves, rows, torch.full_like(rows, self.done), gone)
         self.long = torch.where(gone, -1, self.long)
 
-    def _redundancy(self, label: torch.Tensor) -> torch.Tensor:
-        """(B, L): distance of the nearest same-class pair that each row loses, inf if none."""
-        B, L = label.shape
-        C, X = self.classes, self.X
-        phi = X.gather(1, self.long.clamp(min=0)[..., None].expand(-1, -1, X.shape[-1]))
-        member = torch.nn.functional.one_hot(label + 1, C + 1)[..., 1:].to(X.dtype)  # (B, L, C)
+    def _distances(
+        self, lanes: torch.Tensor, label: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """(b, L, L) squared distances of these lanes' long rows where one class, else inf; and
+        (b, L) their squared distances from the class's centroid."""
+        L = label.shape[1]
+        C, X, short = self.classes, self.X[lanes], self.lanes.short[lanes]
+        phi = X.gather(1, self.long[lanes].clamp(min=0)[..., None].expand(-1, -1, X.shape[-1]))
+        member = torch.nn.functional.one_hot(label + 1, C + 1)[..., 1:].to(X.dtype)  # (b, L, C)
         first = max(0, self.done - self.reach)
         at = torch.arange(first, self.done, device=X.device)
-        recent = at >= self.done - self.lanes.short[:, None]
-        near = torch.nn.functional.one_hot(self.y[:, first : self.done], C).to(X.dtype)
+        recent = at >= self.done - short[:, None]
+        near = torch.nn.functional.one_hot(self.y[lanes, first : self.done], C).to(X.dtype)
         near = near * recent[..., None]
         absent = near.sum(1, keepdim=True) == 0
-        near = torch.where(absent, recent[..., None].to(X.dtype), near)  # (B, S, C)
+        near = torch.where(absent, recent[..., None].to(X.dtype), near)  # (b, S, C)
         window = X[:, first : self.done]
         # Columns are scaled per class over its long rows and its centroid rows.
         shift = window.mean(1, keepdim=True)
-        weight = torch.cat([member, near], 1).transpose(1, 2)  # (B, C, L + S)
+        weight = torch.cat([member, near], 1).transpose(1, 2)  # (b, C, L + S)
         values = torch.cat([phi, window], 1) - shift
         total = weight.sum(-1, keepdim=True).clamp(min=1)
         mean = weight @ values / total
-        std = (weight @ values**2 / total - mean**2).clamp(min=0).sqrt() + 1e-6  # (B, C, F)
+        std = (weight @ values**2 / total - mean**2).clamp(min=0).sqrt() + 1e-6  # (b, C, F)
         own = label.clamp(min=0)[..., None].expand(-1, -1, X.shape[-1])
         scale = std.gather(1, own)
         count = near.sum(1)[..., None].clamp(min=1)
         centre = (near.transpose(1, 2) @ (window - shift) / count).gather(1, own)
-        far = (((phi - shift - centre) / scale) ** 2).sum(-1)  # (B, L)
+        far = (((phi - shift - centre) / scale) ** 2).sum(-1)  # (b, L)
         scaled = (phi - shift) / scale
         square = (scaled**2).sum(-1)
         distance = square[:, :, None] + square[:, None] - 2 * scaled @ scaled.transpose(1, 2)
         same = (label[:, :, None] == label[:, None]) & (label[:, :, None] >= 0)
         same &= ~torch.eye(L, dtype=torch.bool, device=X.device)
-        distance = torch.where(same, distance.clamp(min=0), torch.inf)
-        gap, partner = distance.min(-1)
-        # The endpoint farther from the centroid loses; the older on a tie (rows are by arrival).
-        other = far.gather(1, partner)
-        index = torch.arange(L, device=X.device).expand(B, -1)
-        loses = (far > other) | ((far == other) & (index < partner))
-        loser = torch.where(loses, index, partner)
-        score = torch.full_like(gap, torch.inf).scatter_reduce(1, loser, gap, "amin")
-        alone = (label >= 0) & ~same.any(-1)
-        return torch.where(alone, torch.zeros_like(score), score)
+        return torch.where(same, distance.clamp(min=0), torch.inf), far
+
+
+def _redundancy(distance: torch.Tensor, far: torch.Tensor, label: torch.Tensor) -> torch.Tensor:
+    """(b, L): distance of the nearest same-class pair that each row loses, inf if none."""
+    there = label >= 0
+    gap, partner = torch.where(there[:, None], distance, torch.inf).min(-1)
+    gap = torch.where(there, gap, torch.inf)
+    # The endpoint farther from the centroid loses; the older on a tie (rows are by arrival).
+    other = far.gather(1, partner)
+    index = torch.arange(label.shape[1], device=label.device).expand_as(label)
+    loses = (far > other) | ((far == other) & (index < partner))
+    loser = torch.where(loses, index, partner)
+    score = torch.full_like(gap, torch.inf).scatter_reduce(1, loser, gap, "amin")
+    alone = there & gap.isinf()
+    return torch.where(alone, torch.zeros_like(score), score)
 
 
 def _level(label: torch.Tensor, surplus: torch.Tensor, classes: int) -> torch.Tensor:
@@ -186,13 +200,13 @@ def _take(
     C = need.shape[1]
     lost = torch.nn.functional.one_hot(torch.where(gone, label, -1) + 1, C + 1)[..., 1:].sum(1)
     still = (need - lost).gather(1, label.clamp(min=0))
-    order = score.argsort(dim=1, stable=True)
-    ordered = label.gather(1, order)
-    finite = score.gather(1, order).isfinite() & (ordered >= 0)
-    member = torch.nn.functional.one_hot(torch.where(finite, ordered, -1) + 1, C + 1)
-    rank = member.cumsum(1).gather(2, (ordered + 1)[..., None])[..., 0]  # 1, 2, ... within a class
-    chosen = finite & (rank <= still.gather(1, order))
-    return torch.zeros_like(gone).scatter_(1, order, chosen)
+    finite = score.isfinite() & (label >= 0)
+    index = torch.arange(label.shape[1], device=label.device)
+    lower = (score[:, None] < score[..., None]) | (
+        (score[:, None] == score[..., None]) & (index < index[:, None])
+    )
+    rivals = lower & (label[:, None] == label[..., None]) & finite[:, None]
+    return finite & (rivals.sum(-1) < still)
 
 
 def simulate(
@@ -210,6 +224,12 @@ def simulate(
         banks.observe(entropy, min(block, n - banks.done))
     position = torch.arange(n, device=y.device).expand_as(y).clone()
     return Retention(banks.promoted, banks.leaves, position)
+
+
+def windows(lanes: Plan, n: int) -> Retention:
+    """Plain windows of the lanes' budgets, whatever their policies: no simulation needed."""
+    row = torch.arange(n, device=lanes.budget.device).expand(len(lanes.budget), n)
+    return Retention(torch.full_like(row, NEVER), row + lanes.budget[:, None] + 1, row.clone())
 
 
 def draw_plan(draw: Draws, streams: int, curated: float, dual: float, most: int = 1000) -> Plan:

@@ -28,7 +28,7 @@ from pretraining.prior import sample
 from pretraining.retention import draw_plan, random_lifetimes, time_jumps
 from torch import Tensor
 
-from pretraining import checkpoint, export
+from pretraining import checkpoint, episodes, export
 
 
 def setting(name: str, default: Any) -> Any:
@@ -46,8 +46,8 @@ STEPS = setting("STEPS", 0)  # when set, ends the run and paces the schedule ins
 COMPILE = setting("COMPILE", int(CUDA))
 STREAMS = setting("STREAMS", 128 if CUDA else 8)  # a step's batch, at the shortest length
 ROWS = setting("ROWS", "1024" if CUDA else "512")  # lengths, in turn by step; each compiles anew
-BLOCK = setting("BLOCK", 64 if CUDA else 32)  # rows at once in the policies' simulation
-WIDTHS = setting("WIDTHS", "16,32,32,64,128" if CUDA else "8,16,32,64")  # columns, at random
+BLOCK = setting("BLOCK", 128 if CUDA else 32)  # rows at once in the policies' simulation
+WIDTHS = setting("WIDTHS", "16,32,32,32,64,64,128" if CUDA else "8,16,32,64")  # columns, at random
 CLASSES = setting("CLASSES", "10,16,16,64" if CUDA else "10,10,10,64")  # most classes, at random
 CURATED = setting("CURATED", 0.4)  # share of steps on contexts curated by the model's entropy
 BANKED = setting("BANKED", 0.2)  # share of steps on other two-bank contexts
@@ -59,11 +59,11 @@ COOLDOWN = setting("COOLDOWN", 0.5)  # share of the run in which the rate falls;
 EMA = setting("EMA", 0.999)
 SEED = setting("SEED", 0)
 OUT = setting("OUT", "runs/rill")
-INIT = setting("INIT", "")  # folder of a checkpoint to go on from
+INIT = setting("INIT", "")  # folder of a checkpoint, or of weights alone, to go on from
 SAVE_EVERY = setting("SAVE_EVERY", 3.0)  # minutes
 CHECK_EVERY = setting("CHECK_EVERY", 4.0 if CUDA else 15.0)  # minutes between validations; 0: none
 PRINT_EVERY = setting("PRINT_EVERY", 5.0)  # seconds
-ATTENTION = setting("ATTENTION", "sparse" if CUDA else "dense")
+ATTENTION = setting("ATTENTION", "window" if CUDA else "dense")
 THREADS = setting("THREADS", 1)  # on a CPU
 BF16 = setting("BF16", 0)  # 1: bfloat16 on a CPU too
 NOTE = setting("NOTE", "")  # the hypothesis, for the log
@@ -118,7 +118,8 @@ class Trainer:
         B = max(1, STREAMS * min(lengths) // n)
         streams = sample(int(draw.number(0, 2**31 - 1)), B, n, F, C, self.device)
         shape = self.model.shape
-        e = prepare(streams, draw, shape.slots, shape.codes, C)
+        with self.autocast():
+            e = prepare(streams, draw, shape.slots, shape.codes, C)
         # A step's lanes run plain windows, or two banks with DualFIFO, or mostly CURE.
         u = draw.number(0, 1)
         cure, dual = (
@@ -183,6 +184,14 @@ class Trainer:
         checkpoint.save(folder, tensors, facts)
 
     def load(self, folder: Path) -> list[Any]:
+        """Go on from a checkpoint; from a weights file alone, with the optimisers afresh."""
+        if not (folder / "state.json").exists():
+            arrays, header = export.read(folder / "weights.npz")
+            self.model.load_state_dict({k: torch.from_numpy(v).float() for k, v in arrays.items()})
+            self.average = {k: v.detach().clone() for k, v in self.model.state_dict().items()}
+            made = header["provenance"]
+            self.step, self.seconds, self.seed = made["step"], made["seconds"], made["seed"]
+            return []
         tensors, facts = checkpoint.load(folder)
 
         def part(name: str) -> dict[str, Tensor]:
@@ -212,9 +221,9 @@ def device_name() -> str:
 def attention_of(name: str) -> Attention:
     if name == "dense":
         return DenseAttention
-    from pretraining.sparse_attention import SparseAttention
+    from pretraining.window_attention import WindowAttention
 
-    return SparseAttention
+    return WindowAttention
 
 
 def compile_parts() -> None:
@@ -223,6 +232,7 @@ def compile_parts() -> None:
     Layer.project = torch.compile(Layer.project)  # type: ignore[method-assign]
     Layer.finish = torch.compile(Layer.finish)  # type: ignore[method-assign]
     Gated.forward = torch.compile(Gated.forward)  # type: ignore[method-assign]
+    episodes.expand = torch.compile(episodes.expand)
 
 
 def rate_at(step: int, done: float) -> float:
@@ -246,7 +256,7 @@ def main() -> None:
     }
     log.append({"run": settings, "device": device_name(), "parameters": size})
     print(f"{size:,} parameters, {device_name()}, from step {trainer.step}", flush=True)
-    if ATTENTION == "sparse":
+    if ATTENTION == "window":
         probe(trainer)
     start = said = saved = checked = time.perf_counter()
     before, first = trainer.seconds, trainer.step
@@ -304,11 +314,11 @@ def check(trainer: Trainer) -> dict[str, Any]:
 
 
 def probe(trainer: Trainer) -> None:
-    """Fall back on dense attention where FlexAttention does not build: a run is worth more."""
+    """Fall back on dense attention where the kernels do not build: a run is worth more."""
     try:
         trainer.episode_loss().value.backward()  # type: ignore[no-untyped-call]
     except Exception as error:
-        print(f"sparse attention failed, going on with dense: {error!r}"[:2000], flush=True)
+        print(f"window attention failed, going on with dense: {error!r}"[:2000], flush=True)
         trainer.attention = DenseAttention
     trainer.model.zero_grad(set_to_none=True)
 

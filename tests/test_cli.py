@@ -171,7 +171,7 @@ def test_resuming(millpond: Millpond, good: Path, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "report.html").read_bytes() == report
     said = millpond(*run, "--resume", "--tau", "0.5")
     assert said.code == 1
-    assert "other learners" in said.err
+    assert "holds another run" in said.err
     assert millpond("run", good, "--resume").code == 2
 
 

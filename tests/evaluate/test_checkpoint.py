@@ -277,7 +277,7 @@ def test_a_finished_run_is_returned_as_it_is(tmp_path: Path) -> None:
     assert again.facts == first.facts
     assert again.predictions.tobytes() == first.predictions.tobytes()
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
-    with pytest.raises(CheckpointError, match="other learners"):
+    with pytest.raises(CheckpointError, match="holds another run"):
         resumed(tmp_path, backbone=asked)
 
 
@@ -327,35 +327,54 @@ def test_nothing_of_a_checkpoint_grows_with_the_stream(
 
 # ---- Other settings ------------------------------------------------------------------------------
 
-OTHER: dict[str, dict[str, Any]] = {
-    "learners": {"tau": 0.41},
-    "learners ": {"budget": 13},
-    "learners  ": {"short_ratio": 0.6},
-    "learners   ": {"policy": "dual_fifo"},
-    "learners    ": {"k": 3},
-    "learners     ": {"ties": "newer"},
-    "protocol": {"warmup": 11},
-    "protocol ": {"chunk": 2},
-    "protocol  ": {"delay": 1},
-    "protocol   ": {"missing": 0.1},
-    "protocol    ": {"window": 41},
-    "protocol     ": {"seed": 1},
-    "streams": {"limit": 80},
-    "streams ": {"shuffle_within": 5},
+OTHER: dict[str, tuple[dict[str, Any], str]] = {
+    "tau": ({"tau": 0.41}, "tau was 0.4, is now 0.41"),
+    "budget": ({"budget": 13}, "budget was 12, is now 13"),
+    "short_ratio": ({"short_ratio": 0.6}, "short_ratio was 0.5, is now 0.6"),
+    "policy": (
+        {"policy": "dual_fifo"},
+        "learner was knn + cure, is now knn + dual_fifo; policy was cure, is now dual_fifo",
+    ),
+    "k": ({"k": 3}, "k was not set, is now 3"),
+    "ties": ({"ties": "newer"}, "ties was not set, is now newer"),
+    "warmup": ({"warmup": 11}, "warmup was 10, is now 11"),
+    "chunk": ({"chunk": 2}, "chunk was 1, is now 2"),
+    "delay": ({"delay": 1}, "delay was 0, is now 1"),
+    "missing": ({"missing": 0.1}, "missing was 0.0, is now 0.1"),
+    "window": ({"window": 41}, "window was 40, is now 41"),
+    "seed": ({"seed": 1}, "seed was 0, is now 1"),
+    "limit": ({"limit": 80}, "limit was not set, is now 80"),
+    "shuffle": ({"shuffle_within": 5}, "shuffle_within was not set, is now 5"),
+    "many": (
+        {"budget": 13, "tau": 0.41, "seed": 1, "delay": 1, "chunk": 2},
+        "budget was 12, is now 13; tau was 0.4, is now 0.41; chunk was 1, is now 2; and 2 more",
+    ),
+    "lanes": ({"tau": [0.4, 0.5]}, "its number of lanes was 1, is now 2"),
 }
 
 
-@pytest.mark.parametrize("part", OTHER, ids=lambda part: str(OTHER[part]))
-def test_other_settings_are_refused_and_named(tmp_path: Path, part: str) -> None:
+@pytest.mark.parametrize("case", OTHER)
+def test_other_settings_are_refused_and_named(tmp_path: Path, case: str) -> None:
     interrupted(tmp_path, 30)
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
-    with pytest.raises(CheckpointError, match=f"other {part.strip()}.*same settings") as error:
-        resumed(tmp_path, **OTHER[part])
-    (name,) = OTHER[part]
-    if part.strip() != "streams":
-        assert name in str(error.value)
+    options, said = OTHER[case]
+    with pytest.raises(CheckpointError, match=r"holds another run: .*\. Resume with") as error:
+        resumed(tmp_path, **options)
+    assert said in str(error.value)
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
     resumed(tmp_path)
+
+
+def test_another_learner_is_refused(tmp_path: Path) -> None:
+    interrupted(tmp_path, 30)
+    with pytest.raises(CheckpointError, match=r"learner was knn \+ cure, is now nochange; "):
+        prequential(STREAM, learner="nochange", warmup=10, window=40, out=tmp_path, resume=True)
+
+
+def test_another_lane_is_named(tmp_path: Path) -> None:
+    interrupted(tmp_path, 30, tau=[0.2, 0.4])
+    with pytest.raises(CheckpointError, match=r": lane 1: tau was 0\.4, is now 0\.5\. Resume"):
+        resumed(tmp_path, tau=[0.2, 0.5])
 
 
 def test_another_stream_is_refused(tmp_path: Path, whole: tuple[Result, Path]) -> None:
@@ -363,7 +382,7 @@ def test_another_stream_is_refused(tmp_path: Path, whole: tuple[Result, Path]) -
     X[80, 0] += 1
     other = Stream("made", X, STREAM.y, STREAM.feature_names, STREAM.classes)
     interrupted(tmp_path, 30)
-    with pytest.raises(CheckpointError, match="other streams"):
+    with pytest.raises(CheckpointError, match="rows of the stream are others"):
         resumed(tmp_path, other)
     renamed = Stream("renamed", STREAM.X, STREAM.y, STREAM.feature_names, STREAM.classes)
     result, _ = resumed(tmp_path, renamed)
@@ -486,7 +505,7 @@ def test_rows_behind_the_checkpoint_are_made_anew(
 
 
 @pytest.mark.parametrize("name", ["result.json", "steps.npz", "identity.json"])
-@pytest.mark.parametrize("content", [b"", b"{", b"PK\x03\x04nonsense"])
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"PK\x03\x04nonsense"])
 def test_a_damaged_finished_run_is_named(
     tmp_path: Path, whole: tuple[Result, Path], name: str, content: bytes
 ) -> None:

@@ -45,6 +45,19 @@ def test_a_continued_run_has_the_losses_of_an_uninterrupted_one(short_streams, t
         torch.testing.assert_close(second.average[name], value, atol=1e-3, rtol=1e-3)
 
 
+def test_a_run_goes_on_from_a_weights_file_alone(short_streams, tmp_path):
+    first = trainer()
+    losses(first, 4)
+    first.save(tmp_path / "whole", [])
+    (tmp_path / "weights.npz").write_bytes((tmp_path / "whole" / "weights.npz").read_bytes())
+    second = trainer(seed=0)
+    assert second.load(tmp_path) == []
+    assert (second.step, second.seed) == (first.step, first.seed)
+    for name, value in second.model.state_dict().items():
+        torch.testing.assert_close(value, first.average[name], atol=1e-3, rtol=1e-3)
+    assert all(0 < value < 10 for value in losses(second, 1))
+
+
 def test_every_kind_of_step_gives_a_finite_loss(short_streams, monkeypatch):
     for curated, banked in ((0.0, 0.0), (0.0, 1.0), (1.0, 0.0)):
         monkeypatch.setattr(train, "CURATED", curated)

@@ -5,7 +5,6 @@ The one evaluation loop of the library; every learner, table and figure goes thr
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 import time
@@ -25,6 +24,7 @@ from millpond.baselines import BlockLearner, Learner, get_learner
 from millpond.errors import BadInput, BadOption, CheckpointError
 from millpond.evaluate.blocks import follow, refuse_late_labels
 from millpond.evaluate.checkpoint import Checkpoints
+from millpond.evaluate.identity import check_identity
 from millpond.evaluate.lane import Lane
 from millpond.evaluate.result import Result, finite, predictions_digest, read_facts
 from millpond.evaluate.schedule import Pending, Protocol
@@ -403,13 +403,9 @@ class Run:
             "protocol": finite(asdict(self.protocol)),
         }
 
-    def _check_identity(self, identity: dict[str, Any]) -> None:
-        for part, ours in self._identity.items():
-            if identity.get(part) != ours:
-                raise CheckpointError(
-                    f"{self.out} holds a run with other {part}: {_short(identity.get(part))}, now "
-                    f"{_short(ours)}; resume with the same settings or choose another folder"
-                )
+    def _check_identity(self, saved: dict[str, Any]) -> None:
+        assert self.out is not None
+        check_identity(self.out, saved, self._identity)
 
 
 def _lanes(stream: Stream | Sequence[Stream], options: dict[str, Any]) -> tuple[list[Stream], bool]:
@@ -459,11 +455,6 @@ def _describe_stream(stream: Stream) -> dict[str, Any]:
         "source": stream.source,
         "target": stream.target,
     }
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 160 else hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _silent(progress: Progress) -> None:

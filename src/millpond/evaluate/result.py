@@ -74,9 +74,11 @@ class Result:
 
 def read_facts(path: Path) -> dict[str, Any]:
     try:
-        facts: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        facts = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise MillpondError(f"{path} cannot be read as a result: {error}") from None
+    if not isinstance(facts, dict):
+        raise MillpondError(f"{path} cannot be read as a result: it holds no JSON object")
     return facts
 
 
