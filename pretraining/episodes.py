@@ -35,12 +35,17 @@ class Episode:
 
 
 def prepare(streams: Streams, draw: Draws, slots: int, codes: int, C: int) -> Episode:
-    """Features; columns on random slots and classes on random codes, afresh for each stream."""
+    """Features; column f on slot f and class c on code c, as at use.
+
+    Columns and classes are in random order within a stream, and narrow streams and few classes are
+    what is mostly met: so the first slots and codes learn most. Every slot and code at random for
+    each stream was tried first: the same stream then scores up to 1.7 points apart by its slots.
+    """
     B, _, width = streams.X.shape
-    slot = draw.permutation(B, slots)[:, :width]
+    slot = torch.arange(width, device=draw.device) % slots
     # Tables wider than the slots share them: a few streams learn to bear that.
     slot = torch.where(draw.coin(0.03, B, 1), draw.ints(0, slots, B, width), slot)
-    code = torch.cat([draw.permutation(B, codes) for _ in range(-(-C // codes))], 1)[:, :C]
+    code = (torch.arange(C, device=draw.device) % codes).expand(B, -1)
     base = column_features(streams.X)
     # In the precision of the matrix product that follows: the largest array of a step.
     half = torch.is_autocast_enabled(base.device.type)

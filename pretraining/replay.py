@@ -98,9 +98,7 @@ def replay(
     lanes = plan(full(POLICIES[policy]), full(budget), full(rho), full(tau))
     X, y = s.X.to(device).double(), s.y.to(device)
     banks = Banks(lanes, X, y, C)
-    generator = torch.Generator().manual_seed(0)
-    codes = torch.randperm(shape.codes, generator=generator).repeat(-(-C // shape.codes))[:C]
-    code = codes.to(device).expand(K, -1)
+    code = (torch.arange(C, device=device) % shape.codes).expand(K, -1)
     slot = (torch.arange(X.shape[-1], device=device) % shape.slots).expand(K, -1)
     start = torch.tensor(s.first, device=device)[:, None]
     entropy = torch.zeros(K, n, device=device)

@@ -104,7 +104,10 @@ def sample(
     y = _stick(y, sticks)
     X = columns.lose(draw, X, y)
     X = torch.where(torch.arange(F, device=X.device) < width[..., None], X, 0.0)
-    return Streams(X, draw.permutation(B, C).gather(1, y), width[:, 0], classes[:, 0], kind)
+    # Classes are numbered at random among the stream's own: two classes are always 0 and 1.
+    unused = torch.arange(C, device=y.device) >= classes
+    number = (draw.rand(B, C) + unused).argsort(-1)
+    return Streams(X, number.gather(1, y), width[:, 0], classes[:, 0], kind)
 
 
 def _features(draw: Draws, pool: Tensor, alive: Tensor, width: Tensor, F: int) -> Tensor:
