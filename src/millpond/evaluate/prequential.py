@@ -307,6 +307,10 @@ class Run:
                 raise BadOption("resume needs the folder that the run writes to: out=...")
             return None
         store = Checkpoints(self.out)
+        if resume:  # before anything is made: a run that is refused changes nothing
+            if all((self._folder(i) / "result.json").exists() for i in range(len(self.lanes))):
+                return None
+            self._resume(store, progress)
         try:
             for index in range(len(self.lanes)):
                 self._folder(index).mkdir(parents=True, exist_ok=True)
@@ -316,10 +320,6 @@ class Run:
             store.clear()
             for index in range(len(self.lanes)):
                 (self._folder(index) / "result.json").unlink(missing_ok=True)
-        elif all((self._folder(i) / "result.json").exists() for i in range(len(self.lanes))):
-            return None
-        else:
-            self._resume(store, progress)
         for index, lane in enumerate(self.lanes):
             lane.open_log(self._folder(index) / "steps.log", min(self.row, lane.rows))
             assert lane.log is not None
