@@ -61,6 +61,15 @@ class Columns:
         self.present = np.zeros((lanes, features))  # finite values in the sample
         self.next = np.zeros(lanes, np.int64)  # place in the ring
 
+    def widen(self, features: int) -> None:
+        """More columns, on the right, of which nothing was seen yet; the others stay known."""
+        kept = {name: getattr(self, name) for name in _SAVED}
+        before = self.count.shape[1]
+        Columns.__init__(self, len(self.rows), features)
+        for name, array in kept.items():
+            new = getattr(self, name)
+            (new if new.ndim == 1 else new[:, :before])[...] = array
+
     def channels(self, X: NDArray[np.float32], lanes: Lanes) -> NDArray[np.float32]:
         """(n, k, F) rows of n lanes -> (n, k, CHANNELS, F), without learning them."""
         finite = np.isfinite(X)

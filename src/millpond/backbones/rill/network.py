@@ -82,6 +82,9 @@ class Network:
         self.tame = self._largest_score() <= TAME
         del self._raw
 
+    def __deepcopy__(self, memo: dict[int, object]) -> Network:
+        return self  # frozen: copies of a session share it
+
     def attentions(self) -> list[Keys]:
         """Of all layers, that of the votes last."""
         return [*(layer.keys for layer in self.layers), self.votes]

@@ -8,6 +8,8 @@ lanes) changes the sizes of matrix products, and so at most the last bits of a f
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,13 +47,15 @@ class RillSession:
         # unless something was learned in between.
         self._asked = np.zeros(lanes, np.bool_)
         self._embedding: Float32 = np.zeros((lanes, d), np.float32)
+        self._columns = Columns(lanes, 0)
         self._set_features(0)
 
     def _set_features(self, features: int) -> None:
-        """Room for rows of so many columns; how many is known from the first one on."""
+        """Room for rows of so many columns: known from the first row on, more where names come late."""
         lanes, network = self._contexts.lanes, self._network
         self._features = features
-        self._columns = Columns(lanes, features)
+        self._columns.widen(features)
+        self._asked[:] = False  # the queries kept were narrower
         self._query: NDArray[np.float32] = np.zeros((lanes, features), np.float32)
         # Columns beyond the network's slots share them: column f has slot f mod slots.
         self._slots = min(features, network.shape.slots)
@@ -78,10 +82,16 @@ class RillSession:
         self._waiting[at], self._asked[at] = True, False
 
     def predict(self, X: NDArray[np.float32], lanes: NDArray[np.int64]) -> list[Prediction]:
-        """(n, k, d) queries to n lanes -> for each lane what its k rows are, given its context."""
+        """(n, k, d) queries to n lanes -> for each lane what its k rows are, given its context.
+
+        Without a query (k = 0) the rows that wait are encoded. A row that is asked alone after that is
+        answered to the bit as at any other time; products of more rows round in other ways.
+        """
         present = self._classes.count[lanes] > 0
         several = np.flatnonzero(present.sum(1) > 1)
         k = X.shape[1]
+        if not k:
+            self._encode_waiting(Lanes(lanes))
         proba = np.zeros((len(lanes), k, present.shape[1]))
         if len(several) and k:
             proba[several] = self._ask(X[several], Lanes(lanes[several]))
@@ -110,6 +120,14 @@ class RillSession:
         self._cache.restore(under("cache.", state))
         self._classes.restore(under("classes.", state))
         self._columns.restore(under("columns.", state))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickles and copies: buffers are views of each other, which both would part."""
+        return {"network": self._network, "contexts": self._contexts, "state": self.state()}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        RillSession.__init__(self, kept["network"], kept["contexts"])
+        self.restore(kept["state"])  # by copies: what was kept may be read-only
 
     # -- inside ----------------------------------------------------------------------------------
 

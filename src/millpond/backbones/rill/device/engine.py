@@ -36,10 +36,11 @@ class Engine:
         self.classes = Classes(lanes, self.cache.columns, classes, model.device)
         self.position = torch.zeros(lanes, dtype=torch.int64, device=model.device)
         self.token = torch.zeros((lanes, model.shape.width), device=model.device)
+        self.columns = Columns(lanes, 0, model.device)
         self.set_features(features)
 
     def set_features(self, features: int) -> None:
-        self.columns = Columns(self.lanes, features, self.model.device)
+        self.columns.widen(features)
         self.features = features
         self._slots = min(features, self.model.shape.slots)
         self._weights = self.model.columns(features)

@@ -6,6 +6,8 @@ and train row by row need not: see `stepper`.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -102,6 +104,13 @@ class TorchSession:
         for name, tensor in self._saved().items():
             tensor.copy_(torch.tensor(state[name]))
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {"model": self._model, "contexts": self._contexts, "state": self.state()}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        TorchSession.__init__(self, kept["model"], kept["contexts"])
+        self.restore(kept["state"])  # by copies: what was kept may be read-only
+
     # -- inside ----------------------------------------------------------------------------------
 
     def _at(self, lanes: NDArray[np.int64]) -> At:
@@ -109,6 +118,7 @@ class TorchSession:
 
     def _set_features(self, features: int) -> None:
         self._engine.set_features(features)
+        self._asked[:] = False  # the queries kept were narrower
         self._query = np.zeros((self._contexts.lanes, features), np.float32)
 
     def _ask(self, X: NDArray[np.float32], lanes: NDArray[np.int64], at: At) -> torch.Tensor:
