@@ -1,4 +1,4 @@
-"""The command line: ``millpond run``, ``millpond streams``, ``millpond backbones``.
+"""The command line: ``millpond run``, ``streams``, ``backbones``; other commands have files of their own.
 
 With ``--json`` stdout is exactly one JSON document; progress and messages always go to stderr. Exit
 codes: 0, 1 (it ran and failed or was interrupted), 2 (wrong use).
@@ -41,6 +41,7 @@ from millpond.errors import BadOption, MillpondError, UnknownName
 from millpond.evaluate import prequential as loop
 from millpond.learner import DEFAULT_BACKBONE
 from millpond.policies import POLICIES
+from millpond.report import compare_command
 from millpond.report.html import write_report
 from millpond.report.terminal import summary
 from millpond.streams import load_stream, registry
@@ -395,6 +396,7 @@ def _parser() -> argparse.ArgumentParser:
     output.add_argument("--resume", action="store_true", help="go on where a run in --out stopped")
 
     grid_command.add(commands, common)
+    compare_command.add(commands, common)
 
     for noun, command, what in (
         ("streams", _streams, "the paper's streams: list them, or get one"),

@@ -38,11 +38,15 @@ def summary(result: Mapping[str, Any]) -> RenderableType:
 
 
 def _name(text: str) -> str:
-    """Short, and without what would steer a terminal: a file's name may hold escape codes."""
-    return _plain(shorten("".join(c if c.isprintable() else "?" for c in text), 32))
+    return plain(shorten(printable(text), 32))
 
 
-def _plain(text: str) -> str:
+def printable(text: str) -> str:
+    """Without what would steer a terminal: a file's name may hold escape codes."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
+def plain(text: str) -> str:
     """Without the typographic signs that a terminal's encoding may lack."""
     return text.replace("\u2212", "-").replace("–", "-").replace("…", "...")
 
@@ -51,13 +55,13 @@ def _accuracy(run: Run) -> RenderableType:
     if run.accuracy is None:
         return Text("No row was scored.", "bold yellow")
     grid = Table.grid(padding=(0, 2))
-    cells = [Text("accuracy"), Text(_plain(percent(run.accuracy)), "bold")]
+    cells = [Text("accuracy"), Text(plain(percent(run.accuracy)), "bold")]
     if run.floor is not None:
         gap = run.accuracy - run.floor.accuracy
         cells += [
             Text(f"label-only floor ({run.floor.name})", "dim"),
-            Text(_plain(percent(run.floor.accuracy))),
-            Text(f"{_plain(points(gap))} points", "green" if gap > 0 else "yellow"),
+            Text(plain(percent(run.floor.accuracy))),
+            Text(f"{plain(points(gap))} points", "green" if gap > 0 else "yellow"),
         ]
     grid.add_row(*cells)
     return grid
@@ -77,7 +81,7 @@ def _pair(run: Run, column: tuple[Measure, ...], line: int) -> tuple[str, str]:
     if line >= len(column):
         return "", ""
     measure = column[line]
-    return measure.name, _plain(measure.show(run.cumulative.get(measure.key)))
+    return measure.name, plain(measure.show(run.cumulative.get(measure.key)))
 
 
 def _foot(run: Run) -> list[RenderableType]:
@@ -89,4 +93,4 @@ def _foot(run: Run) -> list[RenderableType]:
     lines = [rows, times]
     if run.rows_per_second is not None:
         lines.append(f"{duration(run.duration)} in all, {count(run.rows_per_second)} rows/s")
-    return [Text(_plain(text)) for text in lines]
+    return [Text(plain(text)) for text in lines]
