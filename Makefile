@@ -1,4 +1,4 @@
-# make demo     one run on a generated stream, from nothing to a report
+# make demo     Rill and CURE on a generated stream, beside its floors, from nothing to a report
 # make test     lint, types and all quick tests
 # make long     the tests that take minutes (set MILLPOND_DATA for those on the real streams)
 # make bench    the benchmarks; results go to benchmarks/results
@@ -24,7 +24,9 @@ $(VENV)/test.stamp: $(VENV)/demo.stamp
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/demo.stamp
-	$(BIN)/millpond run agr_a --backbone knn --policy cure --tau 0.4 --out runs/demo
+	$(BIN)/millpond run agr_a --backbone rill --policy cure --tau 0.4 --out runs/demo
+	$(BIN)/millpond run agr_a --backbone knn --policy cure --tau 0.4 --out runs/demo-knn
+	$(BIN)/millpond compare runs/demo runs/demo-knn
 	@echo "Now open runs/demo/report.html"
 
 test: $(VENV)/test.stamp

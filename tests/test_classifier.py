@@ -102,7 +102,7 @@ def test_labels_may_be_anything_hashable_and_are_coded_as_they_appear() -> None:
         proba = classifier.predict_proba_one([float(t)])
         assert list(proba) == LABELS
         assert sum(proba.values()) == pytest.approx(1)
-    near = StreamClassifier(budget=100, k=1)
+    near = StreamClassifier("knn", budget=100, k=1)
     near.partial_fit([[float(t)] for t in range(len(LABELS))], LABELS)
     assert [near.predict_one([float(t)]) for t in range(len(LABELS))] == LABELS
     assert list(near.predict([[float(t)] for t in range(len(LABELS))])) == LABELS
@@ -170,7 +170,7 @@ def test_test_then_train_is_the_protocol(seed: int, policy: str, levels: int, as
 def test_many_rows_are_the_one_row_verbs() -> None:
     stream = made_stream(1, 200, classes=3, missing=0.1)
     labels = np.array(["x", "y", "z"])[stream.y]
-    one, many = (StreamClassifier(budget=30, short_ratio=0.5) for _ in range(2))
+    one, many = (StreamClassifier("knn", budget=30, short_ratio=0.5) for _ in range(2))
     for start in range(0, 200, 25):
         rows = slice(start, start + 25)
         assert many.partial_fit(stream.X[rows], labels[rows]) is many
@@ -370,7 +370,7 @@ def test_rows_by_name_match_however_they_came() -> None:
 
 
 def test_a_feature_by_a_new_name_makes_the_rows_wider() -> None:
-    classifier = StreamClassifier(budget=6, short_ratio=0.5, tau=0.0)
+    classifier = StreamClassifier("knn", budget=6, short_ratio=0.5, tau=0.0)
     for t in range(5):
         classifier.learn_one({"u": t}, t % 2)
     before = classifier.predict_proba_one({"u": 3.0})

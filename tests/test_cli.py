@@ -72,7 +72,7 @@ def good(tmp_path: Path) -> Path:
 def test_a_summary_for_people(millpond: Millpond, good: Path) -> None:
     said = millpond("run", good)
     assert (said.code, said.err) == (0, "")
-    assert "good / knn + cure" in said.out
+    assert "good / rill + cure" in said.out
     assert "accuracy" in said.out
     assert "60 rows scored; 100 not scored: 100 warm-up" in said.out
 

@@ -38,7 +38,7 @@ def same(one: list[Prediction], other: list[Prediction]) -> bool:
 
 
 def test_options_go_where_they_belong() -> None:
-    learner = ContextLearner(1, **OPTIONS, k=3, ties="newer", class_ties="smaller")
+    learner = ContextLearner(1, backbone="knn", **OPTIONS, k=3, ties="newer", class_ties="smaller")
     assert learner.backbone.k == 3  # type: ignore[attr-defined]
     details = learner.contexts.details
     assert (details.ties, details.class_ties, details.warm_fill) == ("newer", "smaller", True)

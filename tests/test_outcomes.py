@@ -167,7 +167,7 @@ def test_a_hundred_classes() -> None:
         classifier.learn_one([float(t % 100)], f"class {t % 100}")
         assert len(classifier.predict_proba_one([0.0])) == min(t + 1, 100)
     assert classifier.predict_proba([[0.0]]).shape == (1, 100)
-    near = StreamClassifier(budget=250, k=1)
+    near = StreamClassifier("knn", budget=250, k=1)
     near.partial_fit([[float(t)] for t in range(100)], range(100))
     assert near.predict([[float(t)] for t in range(100)]).tolist() == list(range(100))
 

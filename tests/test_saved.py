@@ -55,9 +55,9 @@ def test_every_policy_and_backbone(policy: str, tau: Any, backbone: Any, tmp_pat
 
 
 def test_an_empty_classifier_is_saved_too(tmp_path: Path) -> None:
-    StreamClassifier(seed=7, k=3).save(tmp_path / "it")
+    StreamClassifier("knn", seed=7, k=3).save(tmp_path / "it")
     other = StreamClassifier.load(tmp_path / "it")
-    assert other.fingerprint() == StreamClassifier().fingerprint()
+    assert other.fingerprint() == StreamClassifier("knn").fingerprint()
     assert other.seed == 7
     other.learn_one({"u": 1.0}, "a")
 

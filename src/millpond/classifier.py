@@ -251,11 +251,12 @@ class StreamClassifier:
         return prediction
 
     def _ask(self, rows: Sequence[Cells]) -> Prediction:
-        vectors = [self._encoder.vector(cells) for cells in rows]
-        if not vectors or not self._labels:
-            codes = np.arange(len(self._labels))
-            return Prediction(codes, np.empty((len(rows), len(codes))))
-        return self._learner.predict(range(1), np.stack(vectors)[None], _LANE)[0]
+        if not self._labels:
+            return Prediction(np.arange(0), np.empty((len(rows), 0)))
+        X = np.empty((1, len(rows), self._encoder.width), np.float32)
+        for place, cells in enumerate(rows):
+            X[0, place] = self._encoder.vector(cells)
+        return self._learner.predict(range(1), X, _LANE)[0]
 
     def _score(self, cells: Cells) -> float:
         """The uncertainty of a row's last prediction, or of one made now."""

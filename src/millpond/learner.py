@@ -17,7 +17,7 @@ from millpond.state import State, named, under
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-DEFAULT_BACKBONE = "knn"
+DEFAULT_BACKBONE = "rill"
 
 
 class ContextLearner:

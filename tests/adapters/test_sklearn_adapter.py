@@ -97,7 +97,7 @@ def test_classes_may_come_late():
     X, y = table(classes=3)
     names = np.array(["b", "c", "a"])[y]
     early = y < 2
-    estimator = SklearnClassifier().partial_fit(X[early], names[early])
+    estimator = SklearnClassifier("knn").partial_fit(X[early], names[early])
     assert estimator.classes_.tolist() == ["b", "c"]
     estimator.partial_fit(X[~early], names[~early])
     assert estimator.classes_.tolist() == ["a", "b", "c"]

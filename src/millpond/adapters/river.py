@@ -74,18 +74,18 @@ class RiverClassifier(base.MiniBatchClassifier):  # type: ignore[misc, unused-ig
         return True
 
     def learn_one(self, x: Row, y: Any, key: Hashable | None = None) -> None:
-        self._classifier.learn_one(x, y, key=key)
+        self._classifier.learn_one(_ordered(x), y, key=key)
 
     def predict_proba_one(self, x: Row, **kwargs: Any) -> dict[Any, float]:
         """One probability for each label learned so far: 0 for those that left the context."""
-        present = self._classifier.predict_proba_one(x, **kwargs)
+        present = self._classifier.predict_proba_one(_ordered(x), **kwargs)
         return {label: present.get(label, 0.0) for label in self._classifier.classes_}
 
     def predict_one(self, x: Row, **kwargs: Any) -> Any:
-        return self._classifier.predict_one(x, **kwargs)
+        return self._classifier.predict_one(_ordered(x), **kwargs)
 
     def learn_many(self, X: pandas.DataFrame, y: pandas.Series) -> None:
-        self._classifier.partial_fit(X, y)
+        self._classifier.partial_fit(X[list(_ordered(X))], y)
 
     def predict_proba_many(self, X: pandas.DataFrame) -> pandas.DataFrame:
         import pandas  # type: ignore[import, unused-ignore]
@@ -113,7 +113,7 @@ def from_river(dataset: Iterable[Any], n: int | None, *, name: str | None = None
     task = getattr(dataset, "task", BINARY_CLF)
     if task not in (BINARY_CLF, MULTI_CLF):
         raise BadInput(f"a stream has one class label a row: {task!r} is another task")
-    rows = [(x, y) for x, y, *_ in islice(dataset, n)]
+    rows = [(_ordered(x), y) for x, y, *_ in islice(dataset, n)]
     y, classes = encode_by_appearance([label for _, label in rows])
     X, names, coded = _columns([x for x, _ in rows])
     return Stream(
@@ -148,6 +148,15 @@ class RiverDataset(Dataset):  # type: ignore[misc, unused-ignore]
         for x, y in self.stream:
             cells = zip(names, x.tolist(), strict=True)
             yield {name: value for name, value in cells if value == value}, classes[y]
+
+
+def _ordered(x: Row) -> Row:
+    """The features by name: River's rows have no order, and a backbone may tell columns apart."""
+    try:
+        names = sorted(x)
+    except TypeError:  # names of several types
+        names = sorted(x, key=lambda name: (type(name).__name__, str(name)))
+    return {name: x[name] for name in names}
 
 
 def _columns(rows: list[Row]) -> tuple[NDArray[np.float32], list[Any], list[str]]:

@@ -95,12 +95,19 @@ class SklearnClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, u
         return self._learn(classifier, rows, labels, [*known, *declared, labels])
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
-        """(n, classes) in the order of ``classes_``; 0 for classes that are not in the context."""
+        """(n, classes) in the order of ``classes_``; 0 for classes that are not in the context.
+
+        Rows are asked one by one: scikit-learn wants an answer that is the same to the bit whatever
+        else is in X, and matrix products of many rows are not.
+        """
         check_is_fitted(self, "classifier_")
         rows = self._rows(X, reset=False)
         learned = np.array(self.classifier_.classes_.tolist(), dtype=self.classes_.dtype)
+        place = np.searchsorted(self.classes_, learned)
         proba = np.zeros((len(rows), len(self.classes_)))
-        proba[:, np.searchsorted(self.classes_, learned)] = self.classifier_.predict_proba(rows)
+        self.classifier_.predict_proba(rows[:0])  # encodes what was learned last
+        for row, answer in zip(rows, proba, strict=True):
+            answer[place] = self.classifier_.predict_proba(row[None])[0]
         return proba
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
