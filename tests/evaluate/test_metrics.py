@@ -103,6 +103,7 @@ def test_every_metric_equals_the_oracle_over_all_rows_and_over_the_window(
     last = tuple(column[-window:] for column in rows)
     assert metrics.windowed() == close(brute_force(*last))
     assert metrics.accuracy == metrics.cumulative()["accuracy"]
+    assert metrics.window_accuracy == metrics.windowed()["accuracy"]
 
 
 @given(streams(), st.integers(1, 12), st.data())

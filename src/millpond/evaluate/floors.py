@@ -77,16 +77,19 @@ class _Mode:
 
     def follow(self, labels: Codes) -> Codes:
         """(k,) codes that are counted one after the other -> (k,) the best before each."""
-        codes = np.array(sorted({*self.counts, *labels.tolist()}), np.int64)
+        # Backwards, so that of equals the larger code comes first.
+        codes = np.array(sorted({*self.counts, *labels.tolist()}, reverse=True), np.int64)
         known = np.array([self.counts.get(code, 0) for code in codes.tolist()], np.int64)
-        hot = (labels[:, None] == codes).astype(np.int64)
-        before = known + np.cumsum(hot, axis=0) - hot
-        backwards = before[:, ::-1]  # so that of equals the larger code comes first
-        best = np.where(backwards.any(axis=1), codes[::-1][backwards.argmax(axis=1)], -1)
+        hot = labels[:, None] == codes
+        lead = np.cumsum(hot, axis=0, dtype=np.int32) - hot
+        lead += np.maximum(known - known.max(), -len(labels) - 1).astype(np.int32)
+        best = codes[lead.argmax(axis=1)]
+        if not known.any():
+            best[0] = -1
         for code, times in zip(codes.tolist(), hot.sum(axis=0).tolist(), strict=True):
             if times:
                 self.count(code, times)
-        return np.asarray(best)
+        return best
 
 
 class Majority:
@@ -231,15 +234,16 @@ class Period:
         first, longest, span = self._newest + 1, self._longest, self._span
         rows = np.arange(first - longest, first)
         before = np.where(rows < 0, -1, self._labels[rows % span])
-        line = np.concatenate([before, labels])
+        line = np.concatenate([before, labels]).astype(np.int32)  # half the bytes to go through
         # (k, longest): the labels 1, 2, ... rows ago.
         ago = np.lib.stride_tricks.sliding_window_view(line[:-1], longest)[:, ::-1]
-        hits = ago == labels[:, None]
+        hits = ago == line[longest:, None]
         total = np.count_nonzero(hits, axis=0)
         # Only these can lead before the last of the rows: the others stay behind today's leader.
         leaders = np.flatnonzero(self._right + total >= self._right.max())
-        led = hits[:, leaders].astype(np.int64)
-        right = self._right[leaders] + np.cumsum(led, axis=0) - led
+        led = hits[:, leaders]
+        right = np.cumsum(led, axis=0, dtype=np.int32) - led
+        right += (self._right[leaders] - self._right.max()).astype(np.int32)  # at most k behind
         best = leaders[right.argmax(axis=1)]
         guesses = ago[np.arange(len(labels)), best]
 

@@ -117,7 +117,7 @@ class Lane:
         point = {
             "row": stop,
             "accuracy": self.metrics.accuracy,
-            "window_accuracy": self.metrics.windowed()["accuracy"],
+            "window_accuracy": self.metrics.window_accuracy,
             **banks,
         }
         for name, value in point.items():

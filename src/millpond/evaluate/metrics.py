@@ -160,10 +160,13 @@ class PrequentialMetrics:
         self._loss.add(math.fsum(loss.tolist()))
         self._brier.add(math.fsum(brier.tolist()))
         bins = np.searchsorted(_INNER_EDGES, confidence, side="left")
-        for b, hit, c in zip(bins.tolist(), (y == pred).tolist(), confidence.tolist(), strict=True):
-            self._bin_n[b] += 1
-            self._bin_hits[b] += hit
-            self._bin_confidence[b].add(c)
+        in_bin = np.bincount(bins, minlength=BINS)
+        hits = np.bincount(bins[y == pred], minlength=BINS)
+        sums = np.bincount(bins, confidence, BINS)
+        for b in np.flatnonzero(in_bin).tolist():
+            self._bin_n[b] += int(in_bin[b])
+            self._bin_hits[b] += int(hits[b])
+            self._bin_confidence[b].add(float(sums[b]))
 
     @property
     def confusion(self) -> Counts:
@@ -174,6 +177,12 @@ class PrequentialMetrics:
     def accuracy(self) -> float:
         """Accuracy over all scored rows alone, for a progress line; NaN before the first row."""
         return _ratio(sum(self._bin_hits), self.n)
+
+    @property
+    def window_accuracy(self) -> float:
+        """Accuracy over the last `window` scored rows alone; NaN before the first row."""
+        m = min(self.n, self.window)
+        return _ratio(int((self._ring.truth[:m] == self._ring.guess[:m]).sum()), m)
 
     def cumulative(self) -> dict[str, float]:
         """Every metric over all scored rows, and their number `n`."""
