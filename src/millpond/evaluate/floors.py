@@ -89,7 +89,7 @@ class _Mode:
         for code, times in zip(codes.tolist(), hot.sum(axis=0).tolist(), strict=True):
             if times:
                 self.count(code, times)
-        return best
+        return np.asarray(best)
 
 
 class Majority:
