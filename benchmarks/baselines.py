@@ -2,11 +2,12 @@
 
     python benchmarks/baselines.py                                 # all of PLAN in its order: hours
     python benchmarks/baselines.py --streams noaa rialto --learners vfdt efdt      # a part of it
+    python benchmarks/baselines.py --river                      # River's trees, kept apart from MOA's
 
-Each finished run is one line of benchmarks/results/baselines/runs.jsonl. A run that is there already is
-not done again, and one that was stopped goes on where it was (SRP, which MOA cannot save, starts over).
-A stream that is not on this machine and a run that fails are named and left out.
-`python benchmarks/baselines_page.py` writes docs/baselines.md from that file.
+Each finished run is one line of benchmarks/results/baselines/runs.jsonl (River's: river.jsonl). A run
+that is there already is not done again, and one that was stopped goes on where it was (SRP, which MOA
+cannot save, starts over). A stream that is not on this machine and a run that fails are named and left
+out. `python benchmarks/baselines_page.py` writes docs/baselines.md from these files.
 """
 
 from __future__ import annotations
@@ -22,12 +23,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from millpond import load_stream, prequential
-from millpond.baselines import moa_jvm
+from millpond.baselines import require
 from millpond.baselines.options import ENSEMBLES, TREES
 from millpond.errors import MillpondError
 from results import FOLDER, machine
 
-RUNS = FOLDER / "baselines" / "runs.jsonl"
+RUNS = {
+    "moa": FOLDER / "baselines" / "runs.jsonl",
+    "river": FOLDER / "baselines" / "river.jsonl",
+}
 
 
 class Paper(NamedTuple):
@@ -126,22 +130,24 @@ PLAN = [
     *runs_of(["posture_no8"], ENSEMBLES, range(2, 6)),
 ]
 
+RIVERS_PLAN = runs_of(PAPER, TREES, [1])  # its ensembles of 90 do a hundred rows a second
+
 FACTS = ("accuracy", "scored", "rows", "predictions_sha256", "floors", "learner", "versions")
 
 
-def read_runs() -> dict[Run, dict[str, Any]]:
-    lines = RUNS.read_text().splitlines() if RUNS.exists() else []
+def read_runs(path: Path) -> dict[Run, dict[str, Any]]:
+    lines = path.read_text().splitlines() if path.exists() else []
     found = [json.loads(line) for line in lines]
     return {Run(*(each[field] for field in Run._fields)): each for each in found}
 
 
-def do(run: Run) -> dict[str, Any]:
+def do(library: str, run: Run) -> dict[str, Any]:
     begin = time.process_time()
     paper = PAPER[run.stream][run.method]
-    name = f"{run.stream}-{run.method}-seed{run.seed}-{run.limit or 'all'}"
+    name = f"{library}-{run.stream}-{run.method}-seed{run.seed}-{run.limit or 'all'}"
     result = prequential(
         load_stream(run.stream),
-        learner=f"moa:{run.method}",
+        learner=f"{library}:{run.method}",
         grace_period=paper.grace_period,
         tie_threshold=paper.tie_threshold,
         limit=run.limit,
@@ -166,25 +172,28 @@ def main() -> None:
     parser.add_argument(
         "--learners", nargs="+", default=TREES + ENSEMBLES, choices=TREES + ENSEMBLES
     )
+    parser.add_argument("--river", action="store_true", help="River's versions instead of MOA's")
     chosen = parser.parse_args()
-    moa_jvm.require()
-    RUNS.parent.mkdir(parents=True, exist_ok=True)
-    for run in PLAN:
+    library, plan = ("river", RIVERS_PLAN) if chosen.river else ("moa", PLAN)
+    require(f"{library}:vfdt")
+    kept = RUNS[library]
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    for run in plan:
         if run.stream not in chosen.streams or run.method not in chosen.learners:
             continue
-        if run in read_runs():
+        if run in read_runs(kept):
             continue
         try:
             # A process for each: a Java machine that dies takes its process with it, and no more.
             with ProcessPoolExecutor(1, get_context("spawn")) as process:
-                found = process.submit(do, run).result()
+                found = process.submit(do, library, run).result()
         except (MillpondError, BrokenProcessPool) as error:
             print(f"{run}: left out: {error}", flush=True)
             continue
-        with RUNS.open("a") as file:
+        with kept.open("a") as file:
             file.write(json.dumps(found) + "\n")
         print(
-            f"{run.stream:12} {run.method:7} seed {run.seed}  {100 * found['accuracy']:.2f}  "
+            f"{run.stream:12} {library}:{run.method:7} seed {run.seed}  {100 * found['accuracy']:.2f}  "
             f"paper {PAPER[run.stream][run.method].accuracy:.2f}  {found['cpu_seconds']:.0f} s",
             flush=True,
         )

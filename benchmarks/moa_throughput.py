@@ -1,18 +1,22 @@
 """How fast MOA runs here against MOA's own command line, on the same rows, in turns.
 
-    python benchmarks/moa_throughput.py         # writes benchmarks/results/baselines/throughput.json
+    python benchmarks/moa_throughput.py              # writes benchmarks/results/baselines/throughput.json
+    python benchmarks/moa_throughput.py agr_a:arf    # does one case anew
 
-Two measures, both in CPU seconds, which hold on a machine that others use as well:
+Three measures, all in CPU seconds, which hold on a machine that others use as well:
 
 - the evaluation, from the first row to the last, of the thread that evaluates: MOA's own "evaluation
   time" (reading the ARFF file, testing, training, its metrics) and the loop of `prequential` (testing,
-  training, metrics and floors; the stream is in memory). Start-up is in neither.
+  training, metrics and floors). Start-up is in neither.
+- with reading: MOA's as above; ours with `load_stream`, which unpacks, checks and reads a file before the
+  first row. AGR(A) is drawn, not read.
 - the whole process with all its threads: the Java machine's start, its compiler and collector in both;
-  the ARFF file in MOA's; Python's start and the stream's own file in ours.
+  Python's start in ours.
 """
 
 from __future__ import annotations
 
+import json
 import resource
 import statistics
 import subprocess
@@ -30,38 +34,59 @@ from millpond.baselines.options import checked_options
 from results import FOLDER, machine, write
 
 REPEATS = 5
-CASES = (
-    ("poker", "vfdt", {"grace_period": 400, "tie_threshold": 0.1}),
-    ("poker", "efdt", {"grace_period": 100, "tie_threshold": 0.1}),
-    ("posture_no8", "vfdt", {"grace_period": 100, "tie_threshold": 0.1}),
-    ("rialto", "vfdt", {"grace_period": 400, "tie_threshold": 0.1}),
-    ("agr_a", "vfdt", {"grace_period": 400, "tie_threshold": 0.1}),
-    ("agr_a", "efdt", {"grace_period": 100, "tie_threshold": 0.1}),
-    ("agr_a", "arf", {"grace_period": 100, "tie_threshold": 0.1}),
-)
+
+
+class Case(NamedTuple):
+    """What is run, with the paper's hyper-parameters."""
+
+    stream: str
+    learner: str
+    options: dict[str, Any]
+    rows: int | None = None  # the first of the stream
+
+    def load(self) -> Stream:
+        stream = load_stream(self.stream)
+        return stream if self.rows is None else stream.head(self.rows)
+
+
+CASES = {
+    f"{case.stream}:{case.learner}": case
+    for case in (
+        Case("poker", "vfdt", {"grace_period": 400, "tie_threshold": 0.1}),
+        Case("poker", "efdt", {"grace_period": 100, "tie_threshold": 0.1}),
+        Case("posture_no8", "vfdt", {"grace_period": 100, "tie_threshold": 0.1}),
+        Case("rialto", "vfdt", {"grace_period": 400, "tie_threshold": 0.1}),
+        Case("agr_a", "vfdt", {"grace_period": 400, "tie_threshold": 0.1}),
+        Case("agr_a", "efdt", {"grace_period": 100, "tie_threshold": 0.1}),
+        Case("agr_a", "arf", {"grace_period": 100, "tie_threshold": 0.1}, rows=3000),
+    )
+}
 
 
 class Times(NamedTuple):
     """CPU seconds of one run."""
 
     evaluation: float
+    with_reading: float
     whole_process: float
 
 
-def ours(case: int) -> None:
-    """In a process of its own: print the CPU seconds of one run's loop."""
-    name, learner, options = CASES[case]
-    stream = load_stream(name)
+def ours(case: Case) -> None:
+    """In a process of its own: print the CPU seconds of one run's loop, and with reading."""
+    begin = time.thread_time()
+    stream = case.load()
+    reading = time.thread_time() - begin
     moa_jvm.java()
     times: list[float] = []  # the first is taken before the first row, the last after the last
     prequential(
         stream,
-        learner=f"moa:{learner}",
+        learner=f"moa:{case.learner}",
         seed=1,
         progress=lambda now: times.append(time.thread_time()),
-        **options,
+        **case.options,
     )
-    print(times[-1] - times[0])
+    loop = times[-1] - times[0]
+    print(loop, loop + reading)
 
 
 def write_arff(stream: Stream, path: Path) -> None:
@@ -86,7 +111,8 @@ def theirs(arff: Path, learner: str, options: dict[str, Any]) -> Times:
     _, whole = timed(["java", *moa_jvm.options(), "-cp", jar, "moa.DoTask", task])
     header, *_, last = dump.read_text().splitlines()
     said = dict(zip(header.split(","), last.split(","), strict=False))
-    return Times(float(said["evaluation time (cpu seconds)"]), whole)
+    evaluation = float(said["evaluation time (cpu seconds)"])
+    return Times(evaluation, evaluation, whole)
 
 
 def timed(command: list[str]) -> tuple[str, float]:
@@ -97,18 +123,18 @@ def timed(command: list[str]) -> tuple[str, float]:
     return said, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def compare(case: int, folder: Path) -> dict[str, Any]:
-    name, learner, options = CASES[case]
-    stream = load_stream(name)
-    arff = folder / f"{name}.arff"
-    if not arff.exists():
-        write_arff(stream, arff)
+def compare(name: str) -> dict[str, Any]:
+    case = CASES[name]
+    stream = case.load()
     us, them = [], []
-    for _ in range(REPEATS):
-        said, whole = timed([sys.executable, __file__, str(case)])
-        us.append(Times(float(said), whole))
-        them.append(theirs(arff, learner, options))
-    found: dict[str, Any] = {"stream": name, "learner": learner, "rows": len(stream)}
+    with tempfile.TemporaryDirectory() as folder:
+        arff = Path(folder) / "rows.arff"
+        write_arff(stream, arff)
+        for _ in range(REPEATS):
+            said, whole = timed([sys.executable, __file__, "--ours", name])
+            us.append(Times(*map(float, said.split()), whole))
+            them.append(theirs(arff, case.learner, case.options))
+    found: dict[str, Any] = {"stream": case.stream, "learner": case.learner, "rows": len(stream)}
     for measure in Times._fields:
         mine = [getattr(each, measure) for each in us]
         other = [getattr(each, measure) for each in them]
@@ -122,19 +148,20 @@ def compare(case: int, folder: Path) -> dict[str, Any]:
 
 
 def main() -> None:
-    if len(sys.argv) > 1:
-        ours(int(sys.argv[1]))
+    if sys.argv[1:2] == ["--ours"]:
+        ours(CASES[sys.argv[2]])
         return
-    found = []
-    with tempfile.TemporaryDirectory() as folder:
-        for case in range(len(CASES)):
-            found.append(compare(case, Path(folder)))
-            print(found[-1], flush=True)
-    (FOLDER / "baselines").mkdir(parents=True, exist_ok=True)
+    path = FOLDER / "baselines" / "throughput.json"
+    kept = json.loads(path.read_text())["cases"] if path.exists() and sys.argv[1:] else []
+    cases = {f"{case['stream']}:{case['learner']}": case for case in kept}
+    path.parent.mkdir(parents=True, exist_ok=True)
     java = {"jvm_options": moa_jvm.options(), **moa_jvm.versions()}
-    write(
-        "baselines/throughput", {"cases": found, "repeats": REPEATS, **java, "machine": machine()}
-    )
+    for name in sys.argv[1:] or CASES:
+        cases[name] = compare(name)
+        print(cases[name], flush=True)
+        found = [cases[each] for each in CASES if each in cases]
+        facts = {"cases": found, "repeats": REPEATS, **java, "machine": machine()}
+        write("baselines/throughput", facts)
 
 
 if __name__ == "__main__":
