@@ -1,0 +1,217 @@
+"""Is Rill's cache as good as a context encoded afresh? CURE and DualFIFO, 10,000 rows, B = 1000.
+
+    python benchmarks/rill_parity.py [noaa:cure ...]    # writes benchmarks/results/rill_parity.json
+
+The shipped session encodes a row once; what a row's keys say of rows that have left since stays in
+them. Three other lanes of the same run encode their whole context afresh at every 16th, 64th and 256th
+row. A run that was stopped goes on where it was.
+
+Afresh means what training would have shown the model, had the rows that are gone never been there:
+rows in order of arrival (the long bank's came first), each attending to those before it that are still
+in the context; positions are arrival numbers and features those of the day, which never change; a row
+has the long bank's offset for those that arrived after it had moved there, more than B_S rows later.
+Before the first row leaves, encoding afresh must change nothing: that is asserted.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from millpond import load_stream, prequential
+from millpond.backbones.rill.engine import Room, linear
+from millpond.backbones.rill.lanes import Lanes
+from millpond.backbones.rill.network import Float32, Keys, Network, unit
+from millpond.backbones.rill.session import RillSession
+from millpond.backbones.rill.weights import PACKAGED, load
+from millpond.context import Contexts, Deltas
+from millpond.state import State
+from paired import difference
+from results import FOLDER, machine, write
+
+ROWS = 10_000
+EVERY = (0, 16, 64, 256)
+"""Rows between two encodings afresh, a lane each; 0 is the shipped session."""
+CASES: dict[str, tuple[str, str, float]] = {
+    "noaa:cure": ("noaa", "cure", 0.4),
+    "rialto:cure": ("rialto", "cure", 0.1),
+    "noaa:dual_fifo": ("noaa", "dual_fifo", 0.4),
+}
+CHUNK = 128
+"""Rows whose attention is worked on together"""
+
+
+class Afresh(RillSession):
+    """A session that encodes lane i's whole context afresh at every EVERY[i]-th row."""
+
+    def __init__(self, network: Network, contexts: Contexts) -> None:
+        super().__init__(network, contexts)
+        # (lanes, slots, d): what each row's labelled token was when it came
+        self._tokens: Float32 = np.zeros(
+            (contexts.lanes, contexts.slots, network.shape.width), "f4"
+        )
+        self.changed = np.zeros(contexts.lanes)  # largest change of a key before the first eviction
+
+    def update(self, deltas: Deltas) -> None:
+        super().update(deltas)
+        for lane, slot, arrival in zip(
+            deltas.lanes.tolist(),
+            deltas.added.tolist(),
+            deltas.added_arrival.tolist(),
+            strict=True,
+        ):
+            self._tokens[lane, slot] = self._token[lane]
+            if EVERY[lane] and (arrival + 1) % EVERY[lane] == 0:
+                self._encode_waiting(Lanes(np.array([lane])))
+                self._encode_all(lane)
+
+    def state(self) -> State:
+        return super().state() | {"tokens": self._tokens.copy(), "changed": self.changed.copy()}
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        self._tokens[...], self.changed[...] = state["tokens"], state["changed"]
+
+    def _encode_all(self, lane: int) -> None:
+        contexts, cache, network = self._contexts, self._cache, self._network
+        banks, slots = contexts.banks[lane], contexts.slots_of(lane)
+        arrival, columns = contexts.arrival[lane, slots], slots + 1
+        long = np.arange(len(slots)) < banks.n_long
+        complete = int(arrival[-1]) + 1 == len(slots)
+        before = cache.keys[lane][:, 0, : cache.dims, columns].copy() if complete else None
+        # (row, key): whether the row sees the key's row in the long bank
+        moved = long & (arrival[:, None] - arrival > banks.short_budget)
+        turn = np.exp(1j * arrival[:, None] * network.wave).astype(np.complex64)
+        x = self._tokens[lane, slots]
+        for i, (keys, values) in enumerate(_encoded(network, x, turn, moved)):
+            keys[long, cache.rotary :] += network.attentions()[i].offset[0]
+            cache.keys[lane, i, 0, : cache.dims, columns] = keys
+            if values is not None:
+                cache.values[lane, i, 0, columns] = values
+        if before is not None:
+            after = cache.keys[lane][:, 0, : cache.dims, columns]
+            self.changed[lane] = max(self.changed[lane], abs(after - before).max())
+
+
+def _encoded(network: Network, x: Float32, turn: NDArray[np.complex64], moved: Any) -> Any:
+    """Rows (n, d) in order of arrival -> keys (n, D) and values (n, D) of each attention in turn."""
+    s, (n, d) = network.shape, x.shape
+    room, query = Room(n, d, s.hidden), s.heads * s.head_dim
+    qkv: Float32 = np.empty((n, query + 2 * s.head_dim), np.float32)
+    for layer in network.layers:
+        linear(room.normalise(x), layer.qkv, qkv)
+        heads = qkv[:, : query + s.head_dim].reshape(n, -1, s.head_dim)
+        unit(heads, np.empty(heads.shape[:2], np.float32), heads)
+        key, value = (
+            _turned(heads[:, -1] * layer.keys.k_gain, turn, s.rotary),
+            qkv[:, -s.head_dim :],
+        )
+        asked = _turned(heads[:, :-1] * layer.keys.q_gain, turn[:, None], s.rotary)
+        yield key.copy(), value
+        x += _attended(asked, key, value, layer.keys, layer.sink_value, moved) @ layer.out
+        room.step(x, layer.step)
+    votes = (room.normalise(x) @ network.vote_key).reshape(n, s.head_dim)
+    unit(votes, np.empty(n, np.float32), votes)
+    yield _turned(votes * network.votes.k_gain, turn, s.rotary), None
+
+
+def _turned(heads: Float32, turn: NDArray[np.complex64], rotary: int) -> Float32:
+    heads = np.ascontiguousarray(heads)
+    heads[..., :rotary].view(np.complex64)[...] *= turn
+    return heads
+
+
+def _attended(
+    asked: Float32, key: Float32, value: Float32, keys: Keys, sink_value: Float32, moved: Any
+) -> Float32:
+    """(n, H, D) queries of rows that see those before them, themselves and the sink -> (n, H D)."""
+    n, H, D = asked.shape
+    out: Float32 = np.empty((n, H, D), np.float32)
+    still = D - keys.offset.shape[1]
+    for a in range(0, n, CHUNK):
+        b = min(n, a + CHUNK)
+        scores = (asked[a:b].reshape(-1, D) @ key[:b].T).reshape(b - a, H, b)
+        lift = asked[a:b, :, still:] @ keys.offset[0]  # (rows, H)
+        scores += lift[:, :, None] * moved[a:b, None, :b]
+        scores[
+            np.broadcast_to(np.arange(a, b)[:, None, None] < np.arange(b), scores.shape)
+        ] = -np.inf
+        sink = asked[a:b] @ keys.sink[0]
+        top = np.maximum(scores.max(-1), sink)
+        weights, rest = np.exp(scores - top[..., None]), np.exp(sink - top)
+        found = (weights.reshape(-1, b) @ value[:b]).reshape(b - a, H, D)
+        found += rest[..., None] * sink_value[0]
+        out[a:b] = found / (weights.sum(-1) + rest)[..., None]
+    return out.reshape(n, H * D)
+
+
+class AfreshRill:
+    name = "rill, encoded afresh"
+
+    def __init__(self) -> None:
+        self.weights = load(PACKAGED)
+        self._network = Network(self.weights)
+        assert self._network.shape.kv_heads == 1  # as the shapes above are written
+
+    def open(self, contexts: Contexts) -> Afresh:
+        self.session = Afresh(self._network, contexts)
+        return self.session
+
+
+def run(case: str, rows: int) -> dict[str, Any]:
+    name, policy, tau = CASES[case]
+    stream, backbone = load_stream(name).head(rows), AfreshRill()
+    results = prequential(
+        stream,
+        backbone=backbone,
+        policy=[policy] * len(EVERY),
+        tau=tau,
+        out=Path("runs") / "rill_parity" / backbone.weights.sha256[:12] / f"{case}-{rows}",
+        resume=True,
+    )
+    changed = float(backbone.session.changed.max())
+    assert changed < 1e-3, f"before any eviction, keys encoded afresh differ by {changed}"
+    lanes = {
+        str(every): {"accuracy": result.accuracy, "log_loss": result.metrics["log_loss"]}
+        for every, result in zip(EVERY, results, strict=True)
+    }
+    gains = {
+        str(every): difference(result.predictions, results[0].predictions, stream.y)
+        for every, result in zip(EVERY, results, strict=True)
+        if every
+    }
+    shown = "  ".join(
+        f"every {every}: {gain['points']:+.2f} [{gain['interval_95'][0]:+.2f}, "
+        f"{gain['interval_95'][1]:+.2f}]"
+        for every, gain in gains.items()
+    )
+    print(f"{case:15} shipped {100 * results[0].accuracy:.2f}  afresh {shown}", flush=True)
+    return {
+        "stream": name,
+        "policy": policy,
+        "tau": tau if policy == "cure" else None,
+        "rows": rows,
+        "encoded_afresh_every": lanes,
+        "afresh_minus_shipped": gains,
+        "largest_change_before_evictions": changed,
+        "sha256": backbone.weights.sha256,
+    }
+
+
+def main() -> None:
+    path = FOLDER / "rill_parity.json"
+    for each in sys.argv[1:] or CASES:
+        case, _, rows = each.partition("/")
+        found = run(case, int(rows or ROWS))
+        figures = json.loads(path.read_text()) if path.exists() else {"cases": {}}
+        figures["cases"][case] = found
+        write("rill_parity", {**figures, "machine": machine()})
+
+
+if __name__ == "__main__":
+    main()
