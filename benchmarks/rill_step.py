@@ -5,6 +5,9 @@ first steps of a turn, which find the others' data in the processor's caches, do
 and the thread's own time, which is less where the machine is shared. Weights are the packaged ones,
 those of a file, or random ones of the full shape: no time depends on their values.
 
+Where `tabicl` 2.x is installed, a step of TabICL-v2 (its architecture, random weights, one estimator,
+the bare network without the library's preparation of the table) takes its turns too.
+
     python benchmarks/rill_step.py [--weights FILE]      # prints a table, writes results/rill_step.json
 """
 
@@ -27,7 +30,15 @@ from typing import Any
 import numpy as np
 
 from millpond.backbones.rill import Rill
-from millpond.backbones.rill.weights import FEATURES, FORMAT, PACKAGED, VERSION, Shape, checksum
+from millpond.backbones.rill.weights import (
+    FEATURES,
+    FORMAT,
+    PACKAGED,
+    VERSION,
+    Shape,
+    checksum,
+    load,
+)
 from millpond.learner import ContextLearner
 from results import machine, write
 
@@ -38,6 +49,8 @@ STEPS = {1: 40, 8: 8, 64: 2}
 WARMING = {1: 3, 8: 1}
 """Steps before them; 64 lanes' caches exceed the processor's at each step anyway"""
 ROUNDS = 30
+TABICL_ROUNDS = 3
+"""A step of TabICL-v2 at every so many rounds, as it takes as long as many"""
 FULL = Shape(
     width=256,
     layers=8,
@@ -71,7 +84,7 @@ def random_weights(path: Path) -> Path:
         "provenance": "random",
         "sha256": checksum(arrays),
     }
-    np.savez_compressed(path, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
+    np.savez(path, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
     return path
 
 
@@ -130,20 +143,68 @@ def _spread(ms: Any) -> dict[str, float]:
     return {name: round(float(value), 3) for name, value in (figures | {"max": ms.max()}).items()}
 
 
+class Tabicl:
+    """Steps of TabICL-v2: a forward pass of its network over the context and one query."""
+
+    def __init__(self) -> None:
+        import torch
+        from tabicl._model.tabicl import TabICL
+
+        torch.set_num_threads(1)
+        torch.manual_seed(0)
+        # The library's defaults are those of v2, but for these two, which concern no shape.
+        self._network = TabICL(row_rope_interleaved=False, zero_init=False).eval()
+        self._parameters = sum(p.numel() for p in self._network.parameters())
+        self._X = torch.randn(1, BUDGET + 1, FEATURES_HERE)
+        self._y = torch.randint(0, CLASSES, (1, BUDGET)).float()
+        self._torch = torch
+        self.wall: list[float] = []
+        self.own: list[float] = []
+
+    def turn(self) -> None:
+        wall, own = time.perf_counter(), time.thread_time()
+        with self._torch.inference_mode():
+            self._network(self._X, self._y)
+        self.wall.append(time.perf_counter() - wall)
+        self.own.append(time.thread_time() - own)
+
+    def figures(self) -> dict[str, Any]:
+        import tabicl
+
+        return {
+            "version": tabicl.__version__,
+            "torch": self._torch.__version__,
+            "parameters": self._parameters,
+            "steps": len(self.own),
+            "wall_ms": _spread(np.array(self.wall) * 1e3),
+            "thread_ms": _spread(np.array(self.own) * 1e3),
+        }
+
+
+def tabicl_or_none() -> Tabicl | None:
+    try:
+        return Tabicl()
+    except ImportError as error:
+        print(f"TabICL-v2 is left out: {error}; pip install tabicl==2.2.0 brings it")
+        return None
+
+
 def load_seconds(weights: Path) -> dict[str, float]:
-    """Import and load in a fresh process, three times; the best counts."""
+    """Import (NumPy's too) and load in a fresh process, five times: the best wall and process time."""
     code = (
-        "import time; a = time.perf_counter(); from millpond.backbones.rill import Rill;"
-        f"b = time.perf_counter(); Rill(weights={str(weights)!r}); c = time.perf_counter();"
-        "print(b - a, c - b)"
+        "import time; t = lambda: (time.perf_counter(), time.process_time());"
+        "a = t(); from millpond.backbones.rill import Rill; b = t();"
+        f"Rill(weights={str(weights)!r}); c = t();"
+        "print(b[0] - a[0], c[0] - b[0], b[1] - a[1], c[1] - b[1])"
     )
     runs = [
         subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-        for _ in range(3)
+        for _ in range(5)
     ]
     parts = [[float(part) for part in run.stdout.split()] for run in runs]
-    best = min(parts, key=sum)
-    return {"import": round(best[0], 3), "load": round(best[1], 3)}
+    wall, own = min(parts, key=lambda p: p[0] + p[1]), min(parts, key=lambda p: p[2] + p[3])
+    found = {"import": wall[0], "load": wall[1], "own_import": own[2], "own_load": own[3]}
+    return {name: round(value, 3) for name, value in found.items()}
 
 
 def main() -> None:
@@ -159,13 +220,19 @@ def main() -> None:
             weights = random_weights(Path(folder) / "random.npz")
         seconds = load_seconds(weights)
         streams = [Stream(Rill(weights=weights), lanes) for lanes in arguments.lanes]
+    tabicl = tabicl_or_none()
     for stream in streams:
         stream.learner.seconds.update(fit=0.0, predict=0.0, evict=0.0)
-    for _ in range(arguments.rounds):
+    for round_ in range(arguments.rounds):
         for stream in streams:
             stream.turn()
+        if tabicl is not None and round_ % TABICL_ROUNDS == 0:
+            tabicl.turn()
     cases = [stream.figures() for stream in streams]
-    print(f"weights: {name}; import {seconds['import']} s, load {seconds['load']} s")
+    print(
+        f"weights: {name}; import {seconds['import']} s, load {seconds['load']} s "
+        f"(own time {seconds['own_import']} s, {seconds['own_load']} s)"
+    )
     print(
         f"{'lanes':>5} {'mean':>8} {'median':>8} {'p99':>8} {'max':>8} {'own mean':>9} {'rows/s':>8}"
     )
@@ -176,11 +243,31 @@ def main() -> None:
             f"{case['thread_ms']['mean']:>9} {case['rows_per_second']:>8}  {case['parts']}"
         )
     best, one = cases[-1], cases[0]
-    for clock in ("rows_per_second", "rows_per_thread_second"):
-        print(f"{best['lanes']} lanes over {one['lanes']}, {clock}: {best[clock] / one[clock]:.2f}")
+    ratios = {
+        "max_over_median": _ratio(one, "max", one, "median"),
+        "p99_over_median": _ratio(one, "p99", one, "median"),
+        "lanes_rows_per_second": round(best["lanes"] * _ratio(one, "mean", best, "mean", 4), 2),
+    }
+    found: dict[str, Any] = {"cases": cases}
+    if tabicl is not None:
+        found["tabicl_v2"] = tabicl.figures()
+        ratios["tabicl_v2_step"] = _ratio(found["tabicl_v2"], "mean", one, "mean", 0)
+    print("by the thread's own time:")
+    print(f"  the slowest step of one lane is {ratios['max_over_median']} medians")
+    print(f"  {best['lanes']} lanes do {ratios['lanes_rows_per_second']} times one lane's rows/s")
+    if tabicl is not None:
+        print(f"  a step of TabICL-v2 is {ratios['tabicl_v2_step']:.0f} of Rill's")
     print(f"state: {one['state_bytes_per_lane']:,} bytes a lane")
-    shape = {"budget": BUDGET, "features": FEATURES_HERE, "weights": name}
-    write("rill_step", {**shape, "seconds": seconds, "cases": cases, "machine": machine()})
+    about = {"budget": BUDGET, "features": FEATURES_HERE, "weights": name}
+    about |= {"sha256": load(weights).sha256} if weights.exists() else {}
+    found = {**about, "seconds": seconds, **found, "ratios_of_thread_time": ratios}
+    write("rill_step", {**found, "machine": machine()})
+
+
+def _ratio(
+    one: dict[str, Any], which: str, other: dict[str, Any], than: str, digits: int = 2
+) -> float:
+    return round(float(one["thread_ms"][which] / other["thread_ms"][than]), digits)
 
 
 if __name__ == "__main__":

@@ -96,6 +96,7 @@ class Trainer:
         )
         self.average = {k: v.detach().clone() for k, v in self.model.state_dict().items()}
         self.step = 0
+        self.fresh = 0  # the step at which the optimisers began: the rate warms up from there
         self.seconds = 0.0  # trained in all, over continued runs
 
     def autocast(self) -> Any:
@@ -169,6 +170,7 @@ class Trainer:
             tensors |= {f"adam/{i}/{k}": v for k, v in state.items()}
         facts = {
             "step": self.step,
+            "fresh": self.fresh,
             "seconds": self.seconds,
             "seed": self.seed,
             "shape": asdict(self.model.shape),
@@ -191,6 +193,7 @@ class Trainer:
             self.average = {k: v.detach().clone() for k, v in self.model.state_dict().items()}
             made = header["provenance"]
             self.step, self.seconds, self.seed = made["step"], made["seconds"], made["seed"]
+            self.fresh = self.step
             return []
         tensors, facts = checkpoint.load(folder)
 
@@ -210,6 +213,7 @@ class Trainer:
             adam["state"].setdefault(int(i), {})[name] = v
         self.adam.load_state_dict(adam)
         self.step, self.seconds, self.seed = facts["step"], facts["seconds"], facts["seed"]
+        self.fresh = facts["fresh"]
         log: list[Any] = facts["log"]
         return log
 
@@ -236,7 +240,7 @@ def compile_parts() -> None:
 
 
 def rate_at(step: int, done: float) -> float:
-    """Warm up by steps, hold, then fall linearly over the last COOLDOWN of the run."""
+    """Warm up by steps of the optimisers, hold, then fall linearly over the last COOLDOWN of the run."""
     rise: float = min(1.0, (step + 1) / WARMUP)
     fall: float = 1.0 if COOLDOWN == 0 else min(1.0, max(0.02, (1 - done) / COOLDOWN))
     return rise * fall
@@ -284,7 +288,7 @@ def main() -> None:
         done = (trainer.step - first) / STEPS if STEPS else (now - start) / 60 / MINUTES
         if done >= 1:
             break
-        window.append(trainer.advance(rate_at(trainer.step, done)))
+        window.append(trainer.advance(rate_at(trainer.step - trainer.fresh, done)))
         if now - said > PRINT_EVERY:
             report()
             said = time.perf_counter()

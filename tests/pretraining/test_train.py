@@ -53,6 +53,11 @@ def test_a_run_goes_on_from_a_weights_file_alone(short_streams, tmp_path):
     second = trainer(seed=0)
     assert second.load(tmp_path) == []
     assert (second.step, second.seed) == (first.step, first.seed)
+    assert (first.fresh, second.fresh) == (0, first.step)  # the rate warms up once more
+    second.save(tmp_path / "later", [])
+    third = trainer(seed=0)
+    third.load(tmp_path / "later")
+    assert third.fresh == first.step
     for name, value in second.model.state_dict().items():
         torch.testing.assert_close(value, first.average[name], atol=1e-3, rtol=1e-3)
     assert all(0 < value < 10 for value in losses(second, 1))

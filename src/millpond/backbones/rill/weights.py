@@ -1,4 +1,4 @@
-"""The weights file: one compressed .npz of float16 arrays and a JSON header, no pickle, checked on load.
+"""The weights file: one .npz of float16 arrays and a JSON header, no pickle, checked on load.
 
 `header` is a 1-D uint8 array of UTF-8 JSON with format, version, shape, feature constants, provenance
 and a SHA-256 over the other entries. A file that does not fit this engine is refused by name.
