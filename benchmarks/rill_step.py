@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 from dataclasses import asdict
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -169,10 +170,8 @@ class Tabicl:
         self.own.append(time.thread_time() - own)
 
     def figures(self) -> dict[str, Any]:
-        import tabicl
-
         return {
-            "version": tabicl.__version__,
+            "version": version("tabicl"),
             "torch": self._torch.__version__,
             "parameters": self._parameters,
             "steps": len(self.own),
