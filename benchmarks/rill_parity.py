@@ -133,17 +133,19 @@ def _attended(
     n, H, D = asked.shape
     out: Float32 = np.empty((n, H, D), np.float32)
     still = D - keys.offset.shape[1]
+    later = np.triu(np.full((CHUNK, CHUNK), -np.inf, np.float32), 1)
+    banked = int(moved.any(0).sum())  # the long bank's rows come first
     for a in range(0, n, CHUNK):
         b = min(n, a + CHUNK)
         scores = (asked[a:b].reshape(-1, D) @ key[:b].T).reshape(b - a, H, b)
+        scores[:, :, a:b] += later[: b - a, None, : b - a]
         lift = asked[a:b, :, still:] @ keys.offset[0]  # (rows, H)
-        scores += lift[:, :, None] * moved[a:b, None, :b]
-        scores[
-            np.broadcast_to(np.arange(a, b)[:, None, None] < np.arange(b), scores.shape)
-        ] = -np.inf
+        seen = scores[:, :, :banked]
+        seen += lift[:, :, None] * moved[a:b, None, : seen.shape[2]]
         sink = asked[a:b] @ keys.sink[0]
         top = np.maximum(scores.max(-1), sink)
-        weights, rest = np.exp(scores - top[..., None]), np.exp(sink - top)
+        scores -= top[..., None]
+        weights, rest = np.exp(scores, out=scores), np.exp(sink - top)
         found = (weights.reshape(-1, b) @ value[:b]).reshape(b - a, H, D)
         found += rest[..., None] * sink_value[0]
         out[a:b] = found / (weights.sum(-1) + rest)[..., None]
