@@ -104,8 +104,13 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=256)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--policies-only", action="store_true")
+    parser.add_argument("--without-offset", action="store_true", help="the long bank unmarked")
     a = parser.parse_args()
     device, model = torch.device(a.device), restore(a.weights).to(a.device)
+    if a.without_offset:
+        for name, parameter in model.named_parameters():
+            if name.endswith(".offset"):
+                parameter.data.zero_()
     with torch.autocast(a.device, torch.bfloat16):
         if not a.policies_only:
             found = synthetic_report(model, device, DenseAttention, a.streams, a.rows)
