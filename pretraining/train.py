@@ -51,6 +51,7 @@ WIDTHS = setting("WIDTHS", "16,32,32,32,64,64,128" if CUDA else "8,16,32,64")  #
 CLASSES = setting("CLASSES", "10,16,16,64" if CUDA else "10,10,10,64")  # most classes, at random
 CURATED = setting("CURATED", 0.4)  # share of steps on contexts curated by the model's entropy
 BANKED = setting("BANKED", 0.2)  # share of steps on other two-bank contexts
+LARGEST = setting("LARGEST", 1000)  # largest budget: sequences of few budgets hardly fill banks
 MUON_LR = setting("MUON_LR", 0.02)
 ADAM_LR = setting("ADAM_LR", 2e-3)
 DECAY = setting("DECAY", 0.02)  # weight decay
@@ -126,7 +127,7 @@ class Trainer:
         cure, dual = (
             (0.7, 0.15) if u < CURATED else (0.0, 0.6) if u < CURATED + BANKED else (0.0, 0.0)
         )
-        lanes = draw_plan(draw, B, cure, dual, min(1000, n))
+        lanes = draw_plan(draw, B, cure, dual, min(LARGEST, n))
         with self.autocast():
             kept = on_policy(self.model, e, lanes, self.attention, BLOCK)
             random_lifetimes(draw, kept, lanes)
