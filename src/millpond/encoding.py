@@ -8,6 +8,7 @@ next code, which it would get if its row were learned now, and a new feature is 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -38,7 +39,7 @@ class Encoder:
 
     def check(self, rows: Sequence[Cells]) -> None:
         """BadInput if these rows could not be learned one after the other; changes nothing."""
-        if self._plain and all(isinstance(r, np.ndarray) and len(r) == self.width for r in rows):
+        if all(map(self._fits, rows)):
             return
         by_name, keys = self.by_name, dict.fromkeys(self._places)
         numeric = {key: codes is None for key, codes in self._kinds.items()}
@@ -72,24 +73,44 @@ class Encoder:
 
     def learn(self, cells: Cells) -> NDArray[np.float32]:
         """(width,) a row that was checked, after its columns and categories were taken in."""
-        if not (self._plain and isinstance(cells, np.ndarray)):
+        if not self._fits(cells):
             if self.by_name is None:
                 self.by_name = isinstance(cells, dict)
             keys = self._places or range(len(cells))
             for key, cell in list(_items(cells, keys)):
                 self._places.setdefault(key, len(self._places))
-                if cell is None:
-                    continue
-                codes = self._kinds.setdefault(key, None if isinstance(cell, float) else {})
-                if codes is not None:
-                    codes.setdefault(cell, len(codes))
+                if cell is not None:
+                    self._kinds.setdefault(key, None if isinstance(cell, float) else {})
             self._see_whether_plain()
+        if not self._plain:
+            for key, cell in _items(cells, self._places):
+                codes = self._kinds.get(key)
+                if codes is not None and cell is not None:
+                    codes.setdefault(cell, len(codes))
         return self._vector(cells)
+
+    def _fits(self, cells: Cells) -> bool:
+        """Whether a row brings no new feature and no first value of one, and can be learned."""
+        if isinstance(cells, dict):
+            if not self.by_name:
+                return False
+        elif len(cells) != self.width:
+            return False
+        elif self._plain and isinstance(cells, np.ndarray):
+            return True
+        kinds, places = self._kinds, self._places
+        for key, cell in _items(cells, places):
+            if cell is None:
+                if key not in places:
+                    return False
+            elif key not in kinds or (kinds[key] is None and not isinstance(cell, float)):
+                return False
+        return True
 
     def _vector(self, cells: Cells) -> NDArray[np.float32]:
         if self._plain and isinstance(cells, np.ndarray):
             return cells
-        vector = np.full(self.width, np.nan, dtype=np.float32)
+        vector = [math.nan] * self.width
         for key, cell in _items(cells, self._places):
             place, codes = self._places.get(key), self._kinds.get(key)
             if place is None or cell is None:
@@ -98,7 +119,7 @@ class Encoder:
                 vector[place] = codes.get(cell, len(codes))
             else:  # a category here is the first value of its column
                 vector[place] = cell if isinstance(cell, float) else 0.0
-        return vector
+        return np.array(vector, dtype=np.float32)
 
     def _see_whether_plain(self) -> None:
         kinds = self._kinds.values()

@@ -13,7 +13,6 @@ known by what they can do, so that neither library is imported.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from datetime import date, time, timedelta
 from typing import Any
@@ -28,6 +27,8 @@ Cells = dict[Hashable, Cell] | NDArray[np.float32] | tuple[Cell, ...]
 
 _NUMBERS = frozenset({float, int, bool, np.float64, np.float32, np.int64, np.int32, np.bool_})
 """The types of most numbers; what else can be turned into one is found cell by cell."""
+_BEYOND = (2 - 2.0**-24) * 2.0**127
+"""The smallest number that float32 rounds to infinity."""
 _NO_NUMBERS = (date, time, timedelta, np.datetime64, np.timedelta64, complex)
 
 
@@ -93,11 +94,7 @@ def _named(names: Sequence[Hashable], values: list[Any]) -> dict[Hashable, Cell]
     if len(set(names)) < len(names):
         twice = next(name for name in names if list(names).count(name) > 1)
         raise BadInput(f"there are several features of the name {twice!r}")
-    if _NUMBERS.issuperset(map(type, values)):
-        values = [None if v != v else v for v in _numbers(values, names).tolist()]
-    else:
-        values = [_cell(value, name) for name, value in zip(names, values, strict=True)]
-    return dict(zip(names, values, strict=True))
+    return {name: _cell(value, name) for name, value in zip(names, values, strict=True)}
 
 
 def _unnamed(values: list[Any]) -> Cells:
@@ -119,7 +116,7 @@ def _array(x: NDArray[Any]) -> Cells:
     return _unnamed(list(x))
 
 
-def _numbers(values: Any, names: Sequence[Hashable] | None = None) -> NDArray[np.float32]:
+def _numbers(values: Any) -> NDArray[np.float32]:
     """Numbers (..., d) as float32, every NaN with the same bits; infinities are refused."""
     try:
         wide = np.asarray(values, dtype=np.float64)
@@ -130,8 +127,7 @@ def _numbers(values: Any, names: Sequence[Hashable] | None = None) -> NDArray[np
     if not np.isfinite(row).all():
         infinite = np.argwhere(np.isinf(row))
         if len(infinite):
-            place = int(infinite[0, -1])
-            raise _not_finite(place if names is None else names[place], wide[tuple(infinite[0])])
+            raise _not_finite(int(infinite[0, -1]), wide[tuple(infinite[0])])
         row[np.isnan(row)] = np.nan
     return row
 
@@ -140,6 +136,11 @@ def _cell(value: Any, name: Hashable) -> Cell:
     """One value as a cell; what it is called is for the error."""
     if isinstance(value, str):
         return str(value) if type(value) is np.str_ else value
+    if type(value) is float:  # most cells: what follows comes to the same
+        if -_BEYOND < value < _BEYOND:
+            return float(np.float32(value))
+        if value != value:
+            return None
     if is_missing(value):
         return None
     if isinstance(value, _NO_NUMBERS):
@@ -152,11 +153,9 @@ def _cell(value: Any, name: Hashable) -> Cell:
             number = float(value)
         except (TypeError, ValueError, OverflowError):
             raise BadInput(f"feature {name!r} is {_shown(value)}: not one number") from None
-        with np.errstate(over="ignore"):
-            narrow = float(np.float32(number))
-        if math.isinf(narrow):
+        if abs(number) >= _BEYOND:
             raise _not_finite(name, number)
-        return None if narrow != narrow else narrow
+        return None if number != number else float(np.float32(number))
     try:
         hash(value)
     except TypeError:

@@ -55,9 +55,11 @@ class KNNSession:
     def _predict_lane(self, queries: NDArray[np.float32], lane: int) -> Prediction:
         contexts = self._contexts
         slots = contexts.slots_of(lane)  # oldest first
-        classes, labels = np.unique(contexts.y[lane, slots], return_inverse=True)
+        y = contexts.y[lane, slots]
+        classes = np.array(sorted(set(y.tolist())), dtype=np.int64)  # faster than np.unique
         if len(classes) < 2:
             return Prediction(classes, np.ones((len(queries), len(classes))))
+        labels = classes.searchsorted(y)
         rows = contexts.X[lane].take(slots, axis=0).astype(np.float64)
         rows, mean, inverse_scale = _standardise(rows)
         asked = (queries - mean) * inverse_scale
@@ -77,8 +79,8 @@ class KNNSession:
         difference = rows - query
         distance = np.einsum("nd,nd->n", difference, difference)
         last = np.partition(distance, self._k - 1)[self._k - 1]
-        closer = np.flatnonzero(distance < last * (1 - TIED))
-        tied = np.flatnonzero(abs(distance - last) <= last * TIED)
+        closer = (distance < last * (1 - TIED)).nonzero()[0]
+        tied = (abs(distance - last) <= last * TIED).nonzero()[0]
         return np.concatenate([closer, tied[len(closer) - self._k :]])
 
 
