@@ -1,7 +1,8 @@
-"""tau="auto" against each fixed tau of the paper's grid, with knn: one run a stream, one lane a tau.
+"""tau="auto" against each fixed tau of the paper's grid: one run a stream, one lane a tau.
 
-    python benchmarks/tau_auto.py noaa agr_a ...           # writes benchmarks/results/tau_auto.json
+    python benchmarks/tau_auto.py noaa agr_a ...           # writes benchmarks/results/tau_auto_knn.json
     python benchmarks/tau_auto.py --limit 20000 poker      # the first rows only; the file says so
+    python benchmarks/tau_auto.py --backbone rill noaa     # ... tau_auto_rill.json
 
 A run that was stopped goes on where it was. The rate of "auto" was chosen on streams outside this list.
 The best fixed tau of a stream is chosen by the accuracy on that stream, as in the paper; "auto" is not.
@@ -23,14 +24,14 @@ STREAMS = ["noaa", "agr_a", "nomao", "rialto", "posture_no8", "poker"]
 GRID = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5]
 
 
-def run(name: str, limit: int | None) -> dict[str, Any]:
+def run(name: str, backbone: str, limit: int | None) -> dict[str, Any]:
     results = prequential(
         load_stream(name),
-        backbone="knn",
+        backbone=backbone,
         policy="cure",
         tau=[*GRID, "auto"],
         limit=limit,
-        out=Path("runs") / "tau_auto" / f"{name}-{limit or 'all'}",
+        out=Path("runs") / "tau_auto" / f"{backbone}-{name}-{limit or 'all'}",
         resume=True,
     )
     *fixed, auto = [100 * result.accuracy for result in results]
@@ -66,19 +67,26 @@ def summary(streams: dict[str, Any]) -> dict[str, float]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("streams", nargs="*", default=STREAMS)
+    parser.add_argument("--backbone", default="knn")
     parser.add_argument("--limit", type=int)
     chosen = parser.parse_args()
-    path = FOLDER / "tau_auto.json"
+    file = f"tau_auto_{chosen.backbone}"
+    path = FOLDER / f"{file}.json"
     figures = json.loads(path.read_text()) if path.exists() else {"streams": {}}
     for name in chosen.streams:
         try:
-            found = run(name, chosen.limit)
+            found = run(name, chosen.backbone, chosen.limit)
         except DataMissing as error:
             print(f"{name}: left out. {error}")
             continue
         figures["streams"][name] = found
-        figures |= {"rate": RATE, "window": WINDOW, "mean": summary(figures["streams"])}
-        write("tau_auto", {**figures, "machine": machine()})
+        figures |= {
+            "backbone": chosen.backbone,
+            "rate": RATE,
+            "window": WINDOW,
+            "mean": summary(figures["streams"]),
+        }
+        write(file, {**figures, "machine": machine()})
         print(f"{name:12} auto {found['auto']:.2f}  best fixed {max(found['fixed'].values()):.2f}")
 
 
