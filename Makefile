@@ -2,6 +2,7 @@
 # make test     lint, types and all quick tests
 # make long     the tests that take minutes (set MILLPOND_DATA for those on the real streams)
 # make bench    the benchmarks; results go to benchmarks/results
+# make fuzz     ten minutes of fuzzing for each reader of files; figures and corpus are kept
 # make clean    remove what the targets above made
 
 PYTHON ?= python3
@@ -20,7 +21,11 @@ $(VENV)/test.stamp: $(VENV)/demo.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	touch $@
 
-.PHONY: demo test long bench clean
+$(VENV)/fuzz.stamp: $(VENV)/demo.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[fuzz]'
+	touch $@
+
+.PHONY: demo test long bench fuzz clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/demo.stamp
@@ -40,6 +45,9 @@ long: $(VENV)/test.stamp
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/eviction.py
+
+fuzz: $(VENV)/fuzz.stamp
+	$(BIN)/python benchmarks/fuzz.py
 
 clean:
 	rm -rf $(VENV) runs .pytest_cache .mypy_cache .ruff_cache

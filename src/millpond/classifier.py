@@ -210,6 +210,8 @@ class StreamClassifier:
             if policy is not None and policy.name != arguments["policy"]:
                 raise BadOption(f"it was saved with the policy {arguments['policy']}")
             arguments["policy"] = policy or arguments["policy"]
+            if arrays["learner.contexts.arrival"].shape != (1, arguments["budget"] + 1):
+                raise CheckpointError(f"{path} cannot be taken up: its context has another budget")
             classifier = cls(**arguments)
             classifier._restore(meta, under("learner.", arrays))
         except MillpondError:

@@ -24,7 +24,7 @@ from millpond.checks import (
     check_tau,
     per_lane,
 )
-from millpond.errors import BadInput, BadOption
+from millpond.errors import BadInput, BadOption, CheckpointError
 from millpond.policies import Banks, Details, Policy, get_policy
 from millpond.policies.auto_tau import AutoTau, read_rate
 from millpond.policies.base import FloatArray, IntArray
@@ -260,6 +260,7 @@ class Contexts:
         return facts
 
     def restore(self, state: State) -> None:
+        self._refuse_other_sizes(state)
         self.X, self.y = state["X"].copy(), state["y"].copy()
         self.score, self.arrival = state["score"].copy(), state["arrival"].copy()
         for lane, banks in enumerate(self.banks):
@@ -270,6 +271,22 @@ class Contexts:
             if banks.auto is not None:
                 banks.auto = AutoTau(banks.auto.rate, state[f"auto_{lane}"].tolist())
             banks.classes_seen = set(map(int, state[f"classes_seen_{lane}"]))
+
+    def _refuse_other_sizes(self, state: State) -> None:
+        """A CheckpointError unless the arrays are such contexts' and every slot is one of theirs."""
+        fits = state["X"].ndim == 3
+        for name in ("X", "y", "score", "arrival"):
+            own, saved = getattr(self, name), state[name]
+            fits &= saved.dtype == own.dtype and saved.shape[:2] == own.shape[:2]
+            fits &= name == "X" or saved.ndim == 2
+        for lane, banks in enumerate(self.banks):
+            short, long = state[f"short_{lane}"], state[f"long_{lane}"]
+            fits &= short.ndim == long.ndim == 1 and short.dtype == long.dtype == np.int64
+            fits &= len(short) <= banks.short_budget and len(long) <= banks.long_budget
+            slots = set(short.tolist()) | set(long.tolist())
+            fits &= len(slots) == len(short) + len(long) and slots <= set(range(self.slots))
+        if not fits:
+            raise CheckpointError("the saved contexts are not of these sizes, or not whole")
 
 
 class _Banks:

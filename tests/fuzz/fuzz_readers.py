@@ -1,71 +1,58 @@
-"""Coverage-guided fuzzing of everything that reads a file: delimited text, ARFF, states, saved models.
+"""Coverage-guided fuzzing of what reads files: delimited text, ARFF, checkpoints, saved classifiers.
 
-    make fuzz                                          # ten minutes each, needs atheris
-    python tests/fuzz/fuzz_readers.py csv CORPUS -max_total_time=600
+    make fuzz                                                 # ten minutes each; needs atheris
+    python tests/fuzz/fuzz_readers.py csv FINDINGS CORPUS -max_total_time=600
 
 A reader may refuse a file with one of the library's own errors; anything else that it raises is a
-finding. The corpus folders hold small seeds; what the fuzzer adds goes to the first folder named.
-Checksums would keep the fuzzer from whatever lies behind them, so states are sealed anew each time.
+finding. Its input is kept in the folder FINDINGS, one for each place it comes from; the fuzzer goes on.
 """
 
 from __future__ import annotations
 
 import contextlib
+import shlex
 import sys
-import tempfile
+import traceback
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 
 import atheris
 
 with atheris.instrument_imports(include=["millpond"]):
-    from millpond import StreamClassifier, load_stream, state
+    import millpond
     from millpond.errors import MillpondError
-    from millpond.evaluate.checkpoint import NAMES, Checkpoints
+    from readers import READERS
 
-FOLDER = Path(tempfile.mkdtemp())
-
-
-def read_csv(content: bytes) -> None:
-    (FOLDER / "it.csv").write_bytes(content)
-    load_stream(str(FOLDER / "it.csv"))
+OURS = str(Path(millpond.__file__).parent)
 
 
-def read_arff(content: bytes) -> None:
-    (FOLDER / "it.arff").write_bytes(content)
-    load_stream(str(FOLDER / "it.arff"))
-
-
-def read_checkpoint(content: bytes) -> None:
-    for part, name in zip((content, state.seal(content)), NAMES, strict=True):
-        (FOLDER / name).write_bytes(part)
-    Checkpoints(FOLDER).load()
-
-
-def read_saved(content: bytes) -> None:
-    (FOLDER / "it").write_bytes(state.seal(content))
-    classifier = StreamClassifier.load(FOLDER / "it")
-    classifier.fingerprint()
-
-
-READERS: dict[str, Callable[[bytes], None]] = {
-    "csv": read_csv,
-    "arff": read_arff,
-    "checkpoint": read_checkpoint,
-    "saved": read_saved,
-}
+def note(error: Exception, content: bytes, findings: Path) -> None:
+    """Keep the first input that leads to an error of this kind at this place."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename.startswith(OURS)]
+    where = f"{Path(frames[-1].filename).stem}-{frames[-1].name}"
+    path = findings / f"{type(error).__name__}-{where}"
+    if not path.exists():
+        path.write_bytes(content)
+        print(f"finding: {path.name}: {error}", file=sys.stderr, flush=True)
 
 
 def main() -> None:
-    reader = READERS[sys.argv.pop(1)]
+    script, name, findings, *options = sys.argv
+    reader = READERS[name]
     warnings.simplefilter("error")
 
     def one(content: bytes) -> None:
         with contextlib.suppress(MillpondError):
-            reader(content)
+            try:
+                reader(content)
+            except MillpondError:
+                raise
+            except Exception as error:
+                note(error, content, Path(findings))
 
-    atheris.Setup(sys.argv, one)
+    # -merge=1 runs the first argument again, as a command of the shell.
+    itself = shlex.join([sys.executable, script, name, findings])
+    atheris.Setup([itself, *options], one)
     atheris.Fuzz()
 
 

@@ -39,7 +39,10 @@ class Checkpoints:
             if not path.exists():
                 continue
             try:
-                good.append((*unpack(path.read_bytes(), path), index))
+                meta, arrays = unpack(path.read_bytes(), path)
+                if not isinstance(meta, dict) or not isinstance(meta.get("row"), int):
+                    raise CheckpointError(f"{path} is not a run's checkpoint")
+                good.append((meta, arrays, index))
             except (CheckpointError, OSError) as error:
                 damaged.append(str(error))
         if not good:

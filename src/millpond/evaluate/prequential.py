@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from millpond._version import __version__
 from millpond.baselines import BlockLearner, Learner, get_learner
-from millpond.errors import BadInput, BadOption, CheckpointError
+from millpond.errors import BadInput, BadOption, CheckpointError, MillpondError
 from millpond.evaluate.blocks import follow, refuse_late_labels
 from millpond.evaluate.checkpoint import Checkpoints
 from millpond.evaluate.identity import check_identity
@@ -30,7 +30,7 @@ from millpond.evaluate.result import Result, finite, predictions_digest, read_fa
 from millpond.evaluate.schedule import Pending, Protocol
 from millpond.evaluate.steps import read_predictions, write_columns
 from millpond.learner import ContextLearner
-from millpond.state import named, under, write_atomically
+from millpond.state import State, named, under, write_atomically
 from millpond.streams import Stream
 from millpond.streams.registry import entries
 
@@ -333,6 +333,21 @@ class Run:
             progress(Progress(0, self.rows, np.nan, f"{why}: starting at row 0"))
             return
         meta, arrays, warnings = found
+        try:
+            self._restore(meta, arrays)
+        except MillpondError:
+            raise
+        except Exception as error:  # whole, but its parts do not fit together
+            raise CheckpointError(
+                f"the checkpoint in {self.out} cannot be taken up: {error!r}; start again without "
+                "--resume"
+            ) from error
+        for warning in warnings:
+            progress(Progress(self.row, self.rows, self.lanes[0].metrics.accuracy, warning))
+        note = f"resuming at row {self.row:,}"
+        progress(Progress(self.row, self.rows, self.lanes[0].metrics.accuracy, note))
+
+    def _restore(self, meta: dict[str, Any], arrays: State) -> None:
         self._check_identity(meta["identity"])
         self.row = self.resumed_from = meta["row"]
         self.elapsed = meta["elapsed"]
@@ -341,10 +356,6 @@ class Run:
         self.pending.restore(under("pending.", arrays))
         for index, lane in enumerate(self.lanes):
             lane.restore(meta["lanes"][index], under(f"lane{index}.", arrays))
-        for warning in warnings:
-            progress(Progress(self.row, self.rows, self.lanes[0].metrics.accuracy, warning))
-        note = f"resuming at row {self.row:,}"
-        progress(Progress(self.row, self.rows, self.lanes[0].metrics.accuracy, note))
 
     def _why_not_saved(self) -> str | None:
         return self.learner.why_not_saved if isinstance(self.learner, BlockLearner) else None
