@@ -198,6 +198,35 @@ def test_files_of_another_kind(changes: dict[str, Any], why: str, tmp_path: Path
         StreamClassifier.load(path)
 
 
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("arrival", np.full((1, 4), -1)),
+        ("arrival", np.full((1, 3, 1), -1)),
+        ("X", np.zeros((1, 3), np.float32)),
+        ("X", np.zeros((1, 3, 1))),
+        ("y", np.zeros((0, 3), np.int64)),
+        ("short_0", np.array([3])),
+        ("short_0", np.array([0, 0])),
+        ("long_0", np.array([-1])),
+        ("long_0", np.arange(3)),
+        ("long_0", np.array([0.0])),
+    ],
+    ids=str,
+)
+def test_contexts_of_other_sizes(name: str, other: Any, tmp_path: Path) -> None:
+    """Found by fuzzing: each array is whole, but no context of these sizes has it."""
+    path = tmp_path / "it"
+    classifier = StreamClassifier(budget=2)
+    classifier.partial_fit([[1.0], [2.0]], "ab")
+    classifier.save(path)
+    meta, arrays = unpack(path.read_bytes(), path)
+    assert f"learner.contexts.{name}" in arrays
+    path.write_bytes(pack(meta, arrays | {f"learner.contexts.{name}": other}))
+    with pytest.raises(CheckpointError, match=r"another budget|not of these sizes, or not whole"):
+        StreamClassifier.load(path)
+
+
 def test_a_later_states_magic_line_is_told(tmp_path: Path) -> None:
     path = tmp_path / "it"
     path.write_bytes(b"millpond state 2\n" + bytes(100))

@@ -241,7 +241,7 @@ class StreamClassifier:
         self._codes = {label: code for code, label in enumerate(self._labels)}
         self._encoder.restore(tags.decode(meta["encoder"]))
         self._waiting.restore(tags.decode(meta["waiting"]))
-        self._learner.restore(learner)
+        self._learner.restore(learner, encode_anew=True)
 
     # -- inside ----------------------------------------------------------------------------------
 

@@ -54,3 +54,7 @@ class MissingExtra(MillpondError, ImportError):
 
 class CheckpointError(MillpondError):
     """A checkpoint that is damaged, belongs to another run, or could not be written."""
+
+
+class OtherWeights(CheckpointError):
+    """A backbone's caches that other weights made; a run cannot go on with them."""

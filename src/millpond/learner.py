@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from millpond.backbones import Backbone, Prediction, get_backbone
 from millpond.context import Contexts, make_details
+from millpond.errors import OtherWeights
 from millpond.policies import Details, Policy
 from millpond.state import State, named, under
 
@@ -109,9 +110,20 @@ class ContextLearner:
         """Everything that decides the future, the backbone's caches included."""
         return named("contexts.", self.contexts.state()) | named("session.", self.session.state())
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: State, *, encode_anew: bool = False) -> None:
+        """Go on where the state was saved, exactly; ``encode_anew`` lets other weights go on with it.
+
+        Caches are then made again from the rows in the contexts, as far as the backbone can.
+        """
         self.contexts.restore(under("contexts.", state))
-        self.session.restore(under("session.", state))
+        try:
+            self.session.restore(under("session.", state))
+        except OtherWeights:
+            if not encode_anew:
+                raise
+            session: Any = self.backbone.open(self.contexts)
+            session.encode_anew(under("session.", state))  # who raises this error can
+            self.session = session
 
 
 _DETAILS = frozenset(Details.__dataclass_fields__)

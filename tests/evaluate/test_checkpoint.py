@@ -24,10 +24,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from backbones_made import Cached, Forgetful, Voting
-from millpond import Result, Stream, load_stream, prequential
+from millpond import Result, Stream, StreamClassifier, load_stream, prequential
 from millpond.errors import CheckpointError, MillpondError
 from millpond.evaluate.checkpoint import NAMES, Checkpoints
 from millpond.evaluate.prequential import Interrupted, Progress
+from millpond.state import pack, unpack, write_atomically
 from oracle import POLICIES
 from slow_loop import made_stream
 
@@ -477,6 +478,34 @@ def test_two_damaged_checkpoints_are_an_error_that_changes_nothing(
         resumed(folder)
     assert all(name in str(error.value) for name in NAMES)
     assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+
+
+def test_a_state_that_is_no_runs_is_named(tmp_path: Path, stopped: Path) -> None:
+    """Found by fuzzing: a whole file of another kind, such as a saved classifier."""
+    folder = tmp_path / "run"
+    shutil.copytree(stopped, folder)
+    StreamClassifier().save(folder / NAMES[0])
+    write_atomically(folder / NAMES[1], pack({"row": "5"}, {}))
+    with pytest.raises(CheckpointError, match="checkpoint-b is not a run's checkpoint") as error:
+        resumed(folder)
+    assert "checkpoint-a is not a run's checkpoint" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "gone", ["meta.elapsed", "meta.lanes", "learner.contexts.y", "pending.rows"]
+)
+def test_a_checkpoint_whose_parts_do_not_fit(gone: str, tmp_path: Path, stopped: Path) -> None:
+    """Found by fuzzing; what an earlier version wrote may look like that."""
+    folder = tmp_path / "run"
+    shutil.copytree(stopped, folder)
+    for name in NAMES:
+        meta, arrays = unpack((folder / name).read_bytes(), folder / name)
+        meta.pop(gone.removeprefix("meta."), None)
+        assert gone in arrays or gone.startswith("meta.")
+        arrays.pop(gone, None)
+        write_atomically(folder / name, pack(meta, arrays))
+    with pytest.raises(CheckpointError, match=r"cannot be taken up: .*start again without"):
+        resumed(folder)
 
 
 @settings(max_examples=20)

@@ -61,14 +61,13 @@ class Columns:
         self.present = np.zeros((lanes, features))  # finite values in the sample
         self.next = np.zeros(lanes, np.int64)  # place in the ring
 
-    def widen(self, features: int) -> None:
-        """More columns, on the right, of which nothing was seen yet; the others stay known."""
-        kept = {name: getattr(self, name) for name in _SAVED}
-        before = self.count.shape[1]
-        Columns.__init__(self, len(self.rows), features)
-        for name, array in kept.items():
-            new = getattr(self, name)
-            (new if new.ndim == 1 else new[:, :before])[...] = array
+    def widened(self, features: int) -> Columns:
+        """The same with more columns on the right, in which every value so far was missing."""
+        wider = Columns(len(self.rows), features)
+        for name in _SAVED:
+            before = getattr(self, name)
+            getattr(wider, name)[tuple(map(slice, before.shape))] = before
+        return wider
 
     def channels(self, X: NDArray[np.float32], lanes: Lanes) -> NDArray[np.float32]:
         """(n, k, F) rows of n lanes -> (n, k, CHANNELS, F), without learning them."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from millpond.backbones.base import Prediction
+from millpond.backbones.rill.anew import told_anew
 from millpond.backbones.rill.cache import Cache
 from millpond.backbones.rill.classes import Classes
 from millpond.backbones.rill.engine import Engine
@@ -22,7 +23,7 @@ from millpond.backbones.rill.head import probabilities
 from millpond.backbones.rill.lanes import Lanes
 from millpond.backbones.rill.network import Float32, Network
 from millpond.context import Contexts, Deltas
-from millpond.errors import CheckpointError
+from millpond.errors import OtherWeights
 from millpond.state import State, named, under
 
 BLOCK = 256
@@ -47,15 +48,14 @@ class RillSession:
         # unless something was learned in between.
         self._asked = np.zeros(lanes, np.bool_)
         self._embedding: Float32 = np.zeros((lanes, d), np.float32)
-        self._columns = Columns(lanes, 0)
-        self._set_features(0)
+        self._set_columns(Columns(lanes, 0))
 
-    def _set_features(self, features: int) -> None:
-        """Room for rows of so many columns: known from the first row on, more where names come late."""
+    def _set_columns(self, columns: Columns) -> None:
+        """Room for rows of so many columns; how many is known from the first one on."""
         lanes, network = self._contexts.lanes, self._network
-        self._features = features
-        self._columns.widen(features)
-        self._asked[:] = False  # the queries kept were narrower
+        self._columns = columns
+        self._features = features = columns.mean.shape[1]
+        self._asked[:] = False
         self._query: NDArray[np.float32] = np.zeros((lanes, features), np.float32)
         # Columns beyond the network's slots share them: column f has slot f mod slots.
         self._slots = min(features, network.shape.slots)
@@ -66,10 +66,15 @@ class RillSession:
 
     def update(self, deltas: Deltas) -> None:
         """Follow one delta in each of n lanes. The new rows wait for their lanes' next queries."""
+        X, lanes = self._add(deltas)  # which may put wider columns in place
+        self._columns.learn(X, lanes)
+
+    def _add(self, deltas: Deltas) -> tuple[NDArray[np.float32], Lanes]:
+        """All of it but the statistics of the columns: the new rows (n, F), and their lanes."""
         X = self._contexts.X[deltas.lanes, deltas.added]
         labels = self._contexts.y[deltas.lanes, deltas.added]
         if X.shape[1] != self._features:
-            self._set_features(X.shape[1])
+            self._set_columns(self._columns.widened(X.shape[1]))
         lanes = Lanes(deltas.lanes)
         self._encode_waiting(lanes)
         self._token[lanes.index] = self._embeddings_of(X, lanes)
@@ -77,9 +82,9 @@ class RillSession:
         self._cache.admit(lanes, deltas.added, deltas.evicted, deltas.promoted)
         at, arrival = lanes.index, deltas.added_arrival
         self._classes.learn(lanes, labels, deltas.added + 1, deltas.evicted + 1, arrival)
-        self._columns.learn(X, lanes)
         self._position[at] = arrival + 1
         self._waiting[at], self._asked[at] = True, False
+        return X, lanes
 
     def predict(self, X: NDArray[np.float32], lanes: NDArray[np.int64]) -> list[Prediction]:
         """(n, k, d) queries to n lanes -> for each lane what its k rows are, given its context.
@@ -114,12 +119,24 @@ class RillSession:
 
     def restore(self, state: State) -> None:
         refuse_other_weights(state, self._network)
-        self._set_features(state["query"].shape[1])
+        self._set_columns(Columns(self._contexts.lanes, state["query"].shape[1]))
         for name in _SAVED:
             getattr(self, f"_{name}")[...] = state[name]
         self._cache.restore(under("cache.", state))
         self._classes.restore(under("classes.", state))
         self._columns.restore(under("columns.", state))
+
+    def encode_anew(self, state: State) -> None:
+        """Take up what another network's session saved; this one has learned nothing yet.
+
+        The statistics of the columns are no network's and stay. Each row of the contexts is encoded again
+        as if it came now: by these statistics, seeing the rows that came before it and are still there.
+        """
+        columns = under("columns.", state)
+        self._set_columns(Columns(self._contexts.lanes, columns["mean"].shape[1]))
+        self._columns.restore(columns)
+        for deltas in told_anew(self._contexts):
+            self._add(deltas)
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickles and copies: buffers are views of each other, which both would part."""
@@ -193,7 +210,7 @@ class RillSession:
 def refuse_other_weights(state: State, network: Network) -> None:
     made_by = state["weights"].tobytes().hex()
     if made_by != network.sha256:
-        raise CheckpointError(
+        raise OtherWeights(
             f"this state was made by Rill weights {made_by[:12]}, these are "
             f"{network.sha256[:12]}: go on with those that began"
         )

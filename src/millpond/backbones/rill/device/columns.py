@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from millpond.backbones.rill.device.lanes import At
@@ -26,12 +25,12 @@ class Columns:
         self.next = zeros(lanes, dtype=torch.int64)  # place in the ring
         self._turns = torch.tensor([2.0, 5.0, 11.0], device=device)[:, None]
 
-    def widen(self, features: int) -> None:
-        """More columns, on the right, of which nothing was seen yet; the others stay known."""
-        more = features - self.count.shape[1]
-        for name in ("count", "mean", "var", "present"):
-            setattr(self, name, F.pad(getattr(self, name), (0, more)))
-        self.reference = F.pad(self.reference, (0, 0, 0, more), value=torch.nan)
+    def widened(self, features: int) -> Columns:
+        """The same with more columns on the right, in which every value so far was missing."""
+        wider = Columns(len(self.rows), features, self.rows.device)
+        for name, before in self.saved().items():
+            getattr(wider, name)[tuple(map(slice, before.shape))] = before
+        return wider
 
     def channels(self, X: Tensor, at: At) -> Tensor:
         """(n, k, F) rows of lanes `at` -> (n, k, CHANNELS, F), without learning them."""

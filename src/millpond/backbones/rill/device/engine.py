@@ -36,12 +36,11 @@ class Engine:
         self.classes = Classes(lanes, self.cache.columns, classes, model.device)
         self.position = torch.zeros(lanes, dtype=torch.int64, device=model.device)
         self.token = torch.zeros((lanes, model.shape.width), device=model.device)
-        self.columns = Columns(lanes, 0, model.device)
-        self.set_features(features)
+        self.set_columns(Columns(lanes, features, model.device))
 
-    def set_features(self, features: int) -> None:
-        self.columns.widen(features)
-        self.features = features
+    def set_columns(self, columns: Columns) -> None:
+        self.columns = columns
+        self.features = features = columns.mean.shape[1]
         self._slots = min(features, self.model.shape.slots)
         self._weights = self.model.columns(features)
 
@@ -81,13 +80,19 @@ class Engine:
         at: At,
     ) -> None:
         """Rows (n, F), embedded (n, d), join lanes `at`; deltas are slots added, evicted, promoted."""
+        self.add(embedded, place, slots, at)
+        self.columns.learn(X, at)
+
+    def add(
+        self, embedded: Tensor, place: Tensor, slots: tuple[Tensor, Tensor, Tensor], at: At
+    ) -> None:
+        """All of it but the statistics of the columns."""
         added, evicted, promoted = slots
         code = self.classes.code[at.index, place]
         at.put(self.token, embedded + self.model.codes[code])
         self.cache.admit(at, added, evicted, promoted)
         position = at.of(self.position)
         self.classes.learn(at, place, added + 1, evicted + 1, position)
-        self.columns.learn(X, at)
         at.put(self.position, position + 1)
 
     # -- the layers ------------------------------------------------------------------------------

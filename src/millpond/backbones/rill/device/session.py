@@ -10,16 +10,18 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from millpond.backbones.base import Prediction
+from millpond.backbones.rill.anew import told_anew
+from millpond.backbones.rill.device.columns import Columns
 from millpond.backbones.rill.device.engine import Engine
 from millpond.backbones.rill.device.lanes import At
 from millpond.backbones.rill.device.model import Model
 from millpond.backbones.rill.network import Float32
 from millpond.backbones.rill.session import BLOCK, COMPARED, refuse_other_weights
 from millpond.context import Contexts, Deltas
-from millpond.state import State
+from millpond.state import State, under
 
 
 class TorchSession:
@@ -40,11 +42,16 @@ class TorchSession:
 
     def update(self, deltas: Deltas) -> None:
         """Follow one delta in each of n lanes. The new rows wait for their lanes' next queries."""
+        rows, at = self._add(deltas)  # which may put wider columns in place
+        self._engine.columns.learn(rows, at)
+
+    def _add(self, deltas: Deltas) -> tuple[torch.Tensor, At]:
+        """All of it but the statistics of the columns: the new rows (n, F), and their lanes."""
         lanes, engine = deltas.lanes, self._engine
         X = self._contexts.X[lanes, deltas.added]
         labels = self._contexts.y[lanes, deltas.added]
         if X.shape[1] != engine.features:
-            self._set_features(X.shape[1])
+            self._set_columns(engine.columns.widened(X.shape[1]))
         waiting = lanes[self._waiting[lanes]]
         if len(waiting):
             engine.encode_waiting(self._at(waiting))
@@ -58,8 +65,9 @@ class TorchSession:
             embedded = at.of(self._embedding)
         else:
             embedded = engine.embed(rows[:, None], at)[:, 0]
-        engine.learn(rows, embedded, places, (slots[0], slots[1], slots[2]), at)
+        engine.add(embedded, places, (slots[0], slots[1], slots[2]), at)
         self._waiting[lanes], self._asked[lanes] = True, False
+        return rows, at
 
     def predict(self, X: NDArray[np.float32], lanes: NDArray[np.int64]) -> list[Prediction]:
         """(n, k, d) queries to n lanes -> for each lane what its k rows are, given its context."""
@@ -94,7 +102,7 @@ class TorchSession:
 
     def restore(self, state: State) -> None:
         refuse_other_weights(state, self._model.network)
-        self._set_features(state["query"].shape[1])
+        self._set_columns(self._fresh_columns(state["query"]))
         self._engine.classes.widen(state["codes"].shape[1])
         for name in _ON_HOST:
             setattr(self, f"_{name}", state[name].copy())
@@ -103,6 +111,21 @@ class TorchSession:
             self._places[lane] = {code: place for place, code in enumerate(codes)}
         for name, tensor in self._saved().items():
             tensor.copy_(torch.tensor(state[name]))
+
+    def encode_anew(self, state: State) -> None:
+        """See `RillSession.encode_anew`."""
+        engine, saved = self._engine, under("engine.columns.", state)
+        self._set_columns(self._fresh_columns(saved["mean"]))
+        for name, tensor in engine.columns.saved().items():
+            tensor.copy_(torch.tensor(saved[name]))
+        for deltas in told_anew(self._contexts):
+            at = self._at(deltas.lanes)
+            if self._waiting[deltas.lanes[0]]:
+                engine.encode_waiting(at)
+                self._waiting[deltas.lanes] = False
+            # The device counts positions; rows that were evicted in between count too.
+            at.put(engine.position, torch.tensor(deltas.added_arrival, device=self._model.device))
+            self._add(deltas)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"model": self._model, "contexts": self._contexts, "state": self.state()}
@@ -113,13 +136,16 @@ class TorchSession:
 
     # -- inside ----------------------------------------------------------------------------------
 
+    def _fresh_columns(self, like: ArrayLike) -> Columns:
+        return Columns(self._contexts.lanes, np.shape(like)[1], self._model.device)
+
     def _at(self, lanes: NDArray[np.int64]) -> At:
         return At(lanes.tolist(), self._contexts.lanes, self._model.device)
 
-    def _set_features(self, features: int) -> None:
-        self._engine.set_features(features)
-        self._asked[:] = False  # the queries kept were narrower
-        self._query = np.zeros((self._contexts.lanes, features), np.float32)
+    def _set_columns(self, columns: Columns) -> None:
+        self._engine.set_columns(columns)
+        self._asked[:] = False
+        self._query = np.zeros((self._contexts.lanes, self._engine.features), np.float32)
 
     def _ask(self, X: NDArray[np.float32], lanes: NDArray[np.int64], at: At) -> torch.Tensor:
         embedded = self._engine.embed(torch.tensor(X, device=self._model.device), at)
