@@ -1,6 +1,6 @@
 """The classifiers behind the files in tests/saved, which every later version has to load.
 
-    python tests/saved_made.py      # writes the files of the format's present version that are not there
+    python tests/saved_made.py      # writes the present release's files, those that are not there
 
 A file that is there is never written again: what was saved once is what has to be read.
 """
@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from millpond import StreamClassifier, tags
-from millpond.saved import VERSION
+from millpond import StreamClassifier, __version__, tags
+from millpond.backbones.rill.weights import PACKAGED, load
 
 FOLDER = Path(__file__).parent / "saved"
 
@@ -60,7 +60,21 @@ def auto(rng: np.random.Generator) -> tuple[StreamClassifier, list[Any]]:
     return classifier, rows[100:]
 
 
-MADE = {"numbers": numbers, "mixed": mixed, "auto": auto}
+def rill(rng: np.random.Generator) -> tuple[StreamClassifier, list[Any]]:
+    """The embedded backbone with its caches, and a row that waits to be encoded."""
+    classifier = StreamClassifier("rill", "cure", budget=14, short_ratio=0.5, tau=0.2)
+    rows = [
+        {"u": round(u, 2), "kind": "abc"[t % 3]}
+        for t, u in enumerate(rng.normal(size=120).tolist())
+    ]
+    for t, x in enumerate(rows[:100]):
+        classifier.predict_one(x)
+        classifier.learn_one(x, "yes" if x["u"] > 0.3 * (t % 3) else "no")
+    classifier.predict_one(rows[7], key="waits")
+    return classifier, rows[100:]
+
+
+MADE = {"numbers": numbers, "mixed": mixed, "auto": auto, "rill": rill}
 
 
 def answers(classifier: StreamClassifier, rows: list[Any]) -> list[Any]:
@@ -73,14 +87,21 @@ def answers(classifier: StreamClassifier, rows: list[Any]) -> list[Any]:
     return [*found, classifier.fingerprint()]
 
 
+def weights() -> str:
+    """What tells the packaged weights of Rill from others."""
+    return load(PACKAGED).sha256
+
+
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     for name, made in MADE.items():
-        path = FOLDER / f"{name}-{VERSION}.millpond"
+        path = FOLDER / f"{name}-{__version__}.millpond"
         if not path.exists():
             classifier, rows = made(np.random.default_rng(1))
             classifier.save(path)
             told = {"fingerprint": classifier.fingerprint(), "rows": rows}
+            if name == "rill":
+                told["weights"] = weights()
             told["answers"] = answers(classifier, rows)[:-1]
             path.with_suffix(".json").write_text(json.dumps(told) + "\n")
 
