@@ -33,6 +33,7 @@ from oracle import POLICIES
 from slow_loop import made_stream
 
 OPTIONS: dict[str, Any] = {
+    "backbone": "knn",
     "budget": 12,
     "short_ratio": 0.5,
     "tau": 0.4,
@@ -222,7 +223,7 @@ def test_resumed_at_any_chunks_a_run_is_the_same(
 
 
 def test_a_stateful_backbone_is_restored(tmp_path: Path) -> None:
-    expected = prequential(STREAM, **OPTIONS, backbone=Cached())
+    expected = prequential(STREAM, **(OPTIONS | {"backbone": Cached()}))
     interrupted(tmp_path, 50, backbone=Cached())
     result, _ = resumed(tmp_path, backbone=Cached())
     same(result, expected)
@@ -230,7 +231,7 @@ def test_a_stateful_backbone_is_restored(tmp_path: Path) -> None:
 
 def test_a_backbone_that_forgets_its_caches_is_noticed(tmp_path: Path) -> None:
     """The tests above can fail."""
-    expected = prequential(STREAM, **OPTIONS, backbone=Forgetful())
+    expected = prequential(STREAM, **(OPTIONS | {"backbone": Forgetful()}))
     interrupted(tmp_path, 50, backbone=Forgetful())
     result, _ = resumed(tmp_path, backbone=Forgetful())
     with pytest.raises(AssertionError):
@@ -647,6 +648,7 @@ def equal_folders(folder: Path, expected: Path) -> None:
     "options",
     [
         {"backbone": "knn", "budget": 100, "tau": 0.4, "limit": 1200},
+        {"backbone": "rill", "budget": 60, "tau": 0.2, "limit": 1200},
         {"backbone": "cached", "policy": "dual_fifo", "delay": 4, "chunk": 3},
     ],
     ids=str,
@@ -654,7 +656,7 @@ def equal_folders(folder: Path, expected: Path) -> None:
 def test_kill_9_at_any_moment(tmp_path: Path, csv: Path, options: dict[str, Any]) -> None:
     flags = [word for name, value in options.items() for word in (f"--{name}", str(value))]
     run = ["run", str(csv), *flags, "--out"]
-    backbone = Cached() if options["backbone"] == "cached" else "knn"
+    backbone = Cached() if options["backbone"] == "cached" else options["backbone"]
     whole = options | {"backbone": backbone, "out": tmp_path / "whole"}
     prequential(load_stream(csv), **whole)
     rng, killed = random.Random(str(options)), 0
@@ -698,8 +700,8 @@ def test_ctrl_c_says_how_to_resume(tmp_path: Path, csv: Path) -> None:
 
 def test_a_disk_that_takes_no_more(tmp_path: Path, csv: Path) -> None:
     """A limit on file sizes fails the writes as a full disk does."""
-    run = ["run", str(csv), "--budget", "20", "--window", "50", "--out"]
-    prequential(load_stream(csv), budget=20, window=50, out=tmp_path / "whole")
+    run = ["run", str(csv), "--backbone", "knn", "--budget", "20", "--window", "50", "--out"]
+    prequential(load_stream(csv), backbone="knn", budget=20, window=50, out=tmp_path / "whole")
     folder = tmp_path / "full"
     out, err = finish([*run, str(folder)], 1, LARGEST_FILE=str(28 * 1000))
     assert out == ""

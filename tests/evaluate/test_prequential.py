@@ -228,11 +228,11 @@ def test_lanes_are_single_runs(
 
 
 def test_lanes_of_one_stream_by_a_sequence_of_options() -> None:
-    stream = made_stream(9, 150)
-    results = prequential(stream, **(SMALL | {"tau": np.array([0.1, 0.5, 0.9])}))
+    stream, small = made_stream(9, 150), SMALL | {"backbone": "knn"}
+    results = prequential(stream, **(small | {"tau": np.array([0.1, 0.5, 0.9])}))
     assert [r.facts["learner"]["tau"] for r in results] == [0.1, 0.5, 0.9]
     for result in results:
-        alone = prequential(stream, **(SMALL | {"tau": result.facts["learner"]["tau"]}))
+        alone = prequential(stream, **(small | {"tau": result.facts["learner"]["tau"]}))
         assert facts_of(result) == {**facts_of(alone), "lanes": 3}
     assert isinstance(prequential([stream], **SMALL), list)
     assert isinstance(prequential(stream, **(SMALL | {"policy": ["fifo"]})), list)
@@ -296,7 +296,7 @@ def test_the_log_has_a_row_for_each_row(tmp_path: Path, options: dict[str, Any])
     slow = slow_prequential(
         stream, exact_vote, **context, lost=lost_rows(stream, options.get("missing", 0.0), 0)
     )
-    result, columns = recorded(stream, tmp_path, **options)
+    result, columns = recorded(stream, tmp_path, backbone="knn", **options)
     assert columns["prediction"].tolist() == slow.predictions == result.predictions.tolist()
     assert columns["label"].tolist() == stream.y.tolist()
     asked = slice(context["warmup"], None)  # the warm-up asks nothing: it goes in chunks as well
@@ -382,7 +382,7 @@ def test_seconds_are_taken_apart() -> None:
 
 def test_the_facts_of_a_run() -> None:
     stream = replace(made_stream(18, 120), name="mine", dropped=2, notes=("a note",))
-    facts = prequential(stream, **SMALL, k=3, entropy_over="seen", seed=np.int64(4)).facts
+    facts = prequential(stream, **SMALL, backbone="knn", k=3, entropy_over="seen", seed=np.int64(4)).facts
     assert {k: facts["stream"][k] for k in ("name", "rows", "features", "classes", "dropped")} == {
         "name": "mine",
         "rows": 120,
