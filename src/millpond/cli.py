@@ -40,6 +40,7 @@ from millpond.baselines import LEARNERS, grid_command, require
 from millpond.errors import BadOption, MillpondError, UnknownName
 from millpond.evaluate import prequential as loop
 from millpond.learner import DEFAULT_BACKBONE
+from millpond.paper import command as paper_command
 from millpond.policies import POLICIES
 from millpond.report import compare_command
 from millpond.report.html import write_report
@@ -397,6 +398,7 @@ def _parser() -> argparse.ArgumentParser:
 
     grid_command.add(commands, common)
     compare_command.add(commands, common)
+    paper_command.add(commands, common)
 
     for noun, command, what in (
         ("streams", _streams, "the paper's streams: list them, or get one"),
