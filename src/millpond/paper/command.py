@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from millpond.errors import UnknownName
-from millpond.paper.axes import policies
-from millpond.paper.claims import claims_sheet
-from millpond.paper.datasets import datasets
-from millpond.paper.hyperparameters import hyperparameters
-from millpond.paper.published import STREAMS
+from millpond.backbones import BACKBONES
+from millpond.errors import BadOption, UnknownName
+from millpond.evaluate.prequential import Interrupted
+from millpond.paper.book import Book, Setup
+from millpond.paper.experiments import EXPERIMENTS
+from millpond.paper.published import STREAMS, published
+from millpond.paper.runner import Place, Step, lacking, run_all
 from millpond.paper.sheet import Sheet
+from millpond.paper.store import Store
 from millpond.paper.terminal import show
+from millpond.paper.units import Unit, together
 from millpond.streams.registry import canonical
 
-EXPERIMENTS = ("datasets", "hyperparameters", "policies", "claims")
+DEFAULT_BACKBONES = ("rill", "knn")
 
 
 def add(commands: Any, common: argparse.ArgumentParser) -> None:
@@ -28,7 +39,8 @@ def add(commands: Any, common: argparse.ArgumentParser) -> None:
         parents=[common],
         help="the paper's tables and figures, computed here",
         description="Compute the paper's tables and figures on the streams and backbones at hand and "
-        "show them beside the paper's numbers. What cannot be run says what is missing.",
+        "show them beside the paper's numbers. What cannot be run says what is missing. A run that was "
+        "stopped goes on where it was when the same command is given again.",
     )
     paper.set_defaults(command=run)
     paper.add_argument(
@@ -38,23 +50,56 @@ def add(commands: Any, common: argparse.ArgumentParser) -> None:
         help=f"of {', '.join(EXPERIMENTS)}; default all",
     )
     paper.add_argument("--streams", nargs="+", metavar="NAME", help="default: the paper's seven")
+    paper.add_argument(
+        "--backbone",
+        nargs="+",
+        metavar="NAME",
+        help="the first is the one of most tables; default rill knn",
+    )
+    paper.add_argument(
+        "--quick", action="store_true", help="prefixes of the streams; each number says so"
+    )
+    paper.add_argument("--show", action="store_true", help="run nothing: show what is finished")
+    paper.add_argument("--device", metavar="NAME", help="for backbones on torch: cpu, cuda, cuda:1")
+    paper.add_argument("--workers", type=int, default=1, metavar="N", help="processes; default 1")
+    paper.add_argument("--out", metavar="DIR", help="finished units and tables; default runs/paper")
 
 
 def run(chosen: argparse.Namespace, errors: Console) -> int:
-    wanted = _known(chosen.experiments, "experiment", EXPERIMENTS)
+    """Exit code 0 also where cells are missing: the tables say which and why."""
+    wanted = _known(chosen.experiments, "experiment", EXPERIMENTS) or [*EXPERIMENTS]
     streams = _known([canonical(s) for s in chosen.streams or STREAMS], "stream", STREAMS)
-    made = {
-        "datasets": lambda: datasets(streams, chosen.data_dir),
-        "hyperparameters": lambda: hyperparameters(streams),
-        "policies": policies,
-        "claims": claims_sheet,
-    }
-    sheets: list[Sheet] = [made[name]() for name in wanted or EXPERIMENTS]
+    if chosen.workers < 1:
+        raise BadOption(f"--workers must be at least 1, not {chosen.workers}")
+    setup = Setup(tuple(streams), _backbones(chosen), chosen.quick, chosen.data_dir)
+    folder = Path(chosen.out or Path("runs") / "paper")
+    store = Store(folder)
+    book = Book(store.read())
+    if not chosen.show:
+        place = Place(folder, chosen.data_dir, chosen.device)
+        units = {u: None for name in wanted for u in EXPERIMENTS[name].units(setup)}
+        code = _run_missing([*units], book, store, place, chosen, errors)
+        if code:
+            return code
+    sheets = [sheet for name in wanted for sheet in EXPERIMENTS[name].sheets(setup, book)]
+    _hand_over(sheets, chosen)
+    return 0
+
+
+def _hand_over(sheets: Sequence[Sheet], chosen: argparse.Namespace) -> None:
     if chosen.json:
         print(json.dumps({sheet.key: sheet.document() for sheet in sheets}, indent=1))
     else:
         show(sheets, Console(highlight=False, markup=False, emoji=False))
-    return 0
+
+
+def _backbones(chosen: argparse.Namespace) -> tuple[str, ...]:
+    """In the order given: the first is the main one."""
+    names = list(dict.fromkeys(chosen.backbone or DEFAULT_BACKBONES))
+    for name in names:
+        if name not in BACKBONES:
+            raise UnknownName("backbone", name, BACKBONES)
+    return tuple(names)
 
 
 def _known(names: list[str], kind: str, known: Any) -> list[str]:
@@ -63,3 +108,107 @@ def _known(names: list[str], kind: str, known: Any) -> list[str]:
         if name not in known:
             raise UnknownName(kind, name, known)
     return [name for name in known if name in names]
+
+
+def _run_missing(
+    units: list[Unit],
+    book: Book,
+    store: Store,
+    place: Place,
+    chosen: argparse.Namespace,
+    errors: Console,
+) -> int:
+    """Run what is not finished; the book then holds it, or why it is not there."""
+    why = {name: lacking(name, place.device) for name in {u.backbone for u in units if u.backbone}}
+    todo = []
+    for unit in units:
+        if unit.backbone and why[unit.backbone]:
+            book.failures[unit] = why[unit.backbone]
+        elif unit not in book.records:
+            todo.append(unit)
+    if not todo:
+        return 0
+    groups = together(todo)
+    errors.print(
+        f"{len(todo)} results to compute in {len(groups)} runs; {len(units) - len(todo)} are there",
+        style="dim",
+    )
+    begin = time.perf_counter()
+    with _stop_on_signal(errors) as stopping, _bar(errors) as tell:
+        try:
+            outcomes = run_all(groups, _rows, place, chosen.workers, tell, lambda: bool(stopping))
+        except Interrupted:
+            words = shlex.join(["millpond", *chosen.words])
+            errors.print(f"stopped; what is finished is kept. Go on with: {words}")
+            return 1
+    for outcome in outcomes:
+        if outcome.failure:
+            book.failures.update(dict.fromkeys(outcome.group.units, outcome.failure))
+    book.records = store.read()
+    errors.print(
+        f"computed in {time.perf_counter() - begin:.0f} s, kept in {place.folder}", style="dim"
+    )
+    return 0
+
+
+def _rows(unit: Unit) -> int:
+    """About how many rows its run has, to say how far everything is."""
+    rows = int(published()["datasets"][unit.stream]["rows"])
+    return rows if unit.limit is None else min(rows, unit.limit)
+
+
+@contextmanager
+def _bar(errors: Console) -> Iterator[Any]:
+    columns = (
+        BarColumn(bar_width=24),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[status]}"),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
+        task = bar.add_task("", total=1, status="")
+
+        def tell(step: Step) -> None:
+            bar.update(task, total=step.total, completed=step.done, status=f"{step.done:,} rows")
+            if step.ended is not None:
+                errors.print(_ended(step), style="dim")
+
+        yield tell
+
+
+def _ended(step: Step) -> str:
+    """One line of a log."""
+    assert step.ended is not None
+    group, run = step.ended.group, step.ended.group.run
+    what = [run.stream, run.backbone or run.learner]
+    what += [
+        f"{n} {getattr(run, n)}"
+        for n in ("chunk", "delay", "shuffle")
+        if getattr(run, n) != _PLAIN[n]
+    ]
+    what += [f"{len(group.units)} lanes"] if len(group.units) > 1 else []
+    outcome = f"failed: {step.ended.failure}" if step.ended.failure else "done"
+    return f"{100 * step.done / max(step.total, 1):3.0f}%  {', '.join(what)}: {outcome}"
+
+
+_PLAIN = {"chunk": 1, "delay": 0, "shuffle": None}
+
+
+@contextmanager
+def _stop_on_signal(errors: Console) -> Iterator[list[int]]:
+    """Ctrl-C and SIGTERM end all runs at their next rows; a second Ctrl-C ends them at once."""
+    received: list[int] = []
+
+    def on_signal(number: int, frame: FrameType | None) -> None:
+        if received:
+            raise KeyboardInterrupt
+        received.append(number)
+        errors.print("stopping at the next row (again to stop at once)", style="dim")
+
+    before = {n: signal.signal(n, on_signal) for n in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -83,8 +83,7 @@ class Sheet:
         found: dict[str, list[str]] = {}
         for row in self.rows:
             reasons = {cell.missing for cell in row.cells if cell.missing}
-            lacking = [cell for cell in row.cells if cell.missing]
-            if len(reasons) == 1 and len(lacking) > len(row.cells) / 2:  # the row as a whole
+            if len(reasons) == 1 and row.cells[0].missing:  # the row as a whole
                 found.setdefault(reasons.pop(), []).append(row.head)
                 continue
             for column, cell in zip(self.head[1:], row.cells, strict=True):
@@ -141,7 +140,9 @@ def ranked(cells: Iterable[Cell]) -> tuple[Cell, ...]:
 
 
 def _row_document(row: Row) -> dict[str, Any]:
-    cells = [{k: v for k, v in asdict(cell).items() if v not in ("", False)} for cell in row.cells]
+    cells = [
+        {k: v for k, v in asdict(cell).items() if v not in (None, "", False)} for cell in row.cells
+    ]
     return {"head": row.head, "kind": row.kind, "cells": cells}
 
 

@@ -19,6 +19,7 @@ def show(sheets: Iterable[Sheet], console: Console) -> None:
     """One below the other, within the terminal and at most 100 columns."""
     width = min(console.width, WIDEST)
     for sheet in sheets:
+        console.print(Text(sheet.title, "bold"), width=width)
         console.print(table(sheet, width), width=width)
         for said in sheet.sentences():
             console.print(Text(said, "dim"), width=width)
@@ -27,8 +28,6 @@ def show(sheets: Iterable[Sheet], console: Console) -> None:
 
 def table(sheet: Sheet, width: int) -> Table:
     made = Table(
-        title=Text(sheet.title, "bold"),
-        title_justify="left",
         box=None,
         pad_edge=False,
         padding=(0, 1 if width < WIDEST else 2, 0, 0),
