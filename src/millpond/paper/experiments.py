@@ -21,6 +21,7 @@ from millpond.paper import (
     runtime,
     significance,
     tau,
+    theory,
 )
 from millpond.paper.book import Book, Setup
 from millpond.paper.sheet import Sheet
@@ -57,4 +58,5 @@ EXPERIMENTS: dict[str, Experiment] = {
     "delay": Experiment(delay.sheets, delay.units),
     "recovery": Experiment(recovery.sheets, recovery.units),
     "calibration": Experiment(calibration.sheets, calibration.units),
+    "theory": Experiment(theory.sheets),
 }
