@@ -181,3 +181,25 @@ def test_recovery_is_counted_from_the_drift() -> None:
     assert recovery.drifts(None) == [(7500, 15000), (15000, 22500), (22500, 30000)]
     assert recovery.drifts(10_000) == [(7500, 10000)]
     assert recovery.drifts(7_900) == []
+
+
+def test_results_of_other_weights_are_computed_anew(
+    small: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from millpond.paper import command
+
+    words = ["tau", "--quick", "--streams", "agr_a", "--backbone", "knn", "--out", "o"]
+    said(capsys, *words)
+    monkeypatch.setattr(command, "weights_of", lambda name: "others")
+    _, told = said(capsys, *words)
+    assert "7 results to compute in 1 runs; 0 are there" in told
+
+
+def test_the_weights_of_a_backbone_are_known_by_their_file() -> None:
+    import hashlib
+
+    from millpond.backbones.rill.weights import PACKAGED
+    from millpond.paper.runner import weights_of
+
+    assert weights_of("rill") == hashlib.sha256(PACKAGED.read_bytes()).hexdigest()
+    assert weights_of("knn") == ""

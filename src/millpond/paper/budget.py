@@ -8,7 +8,7 @@ from millpond.paper.sheet import Row, Sheet
 from millpond.paper.units import BUDGET, SHORT_RATIO, Unit
 
 BUDGETS = (100, 250, 500, 1000, 2000, 4000)
-QUICK_BUDGETS = BUDGETS[:4]  # a prefix of 4,000 rows says nothing about more
+QUICK_BUDGETS = BUDGETS[:4]  # a prefix says nothing about more
 RATIOS = (0.05, 0.25, 0.5, 0.75, 0.95)
 PAIR = ("cure", "dual_fifo")
 

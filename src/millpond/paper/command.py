@@ -22,7 +22,7 @@ from millpond.evaluate.prequential import Interrupted
 from millpond.paper.book import Book, Setup
 from millpond.paper.experiments import EXPERIMENTS
 from millpond.paper.published import STREAMS, published
-from millpond.paper.runner import Place, Step, lacking, run_all
+from millpond.paper.runner import Place, Step, lacking, run_all, weights_of
 from millpond.paper.sheet import Sheet
 from millpond.paper.store import Store
 from millpond.paper.terminal import show
@@ -119,13 +119,18 @@ def _run_missing(
     errors: Console,
 ) -> int:
     """Run what is not finished; the book then holds it, or why it is not there."""
-    why = {name: lacking(name, place.device) for name in {u.backbone for u in units if u.backbone}}
+    backbones = {u.backbone for u in units if u.backbone}
+    why = {name: lacking(name, place.device) for name in backbones}
+    weights = {name: weights_of(name) for name in backbones}
     todo = []
     for unit in units:
+        record = book.records.get(unit)
         if unit.backbone and why[unit.backbone]:
             book.failures[unit] = why[unit.backbone]
-        elif unit not in book.records:
+        elif record is None:
             todo.append(unit)
+        elif unit.backbone and record.facts["weights_sha256"] != weights[unit.backbone]:
+            todo.append(unit)  # other weights gave it: one table holds one model's numbers
     if not todo:
         return 0
     groups = together(todo)

@@ -15,7 +15,7 @@ from millpond.paper.units import Unit
 
 STREAM = "agr_a"
 NAMES = ("cure", "dual_fifo", "fifo")
-QUICK = 10_000  # rows of a quick run: the first drift and a third of what follows
+QUICK = 9000  # rows of a quick run: the first drift and a fifth of its concept
 BEFORE, WINDOW = 2000, 500
 MARGIN = 0.02
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import inspect
 import multiprocessing
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +69,20 @@ def lacking(backbone: str, device: str | None) -> str:
     return ""
 
 
+def weights_of(backbone: str) -> str:
+    """The SHA-256 of a backbone's weights file; empty for one that has none here."""
+    try:
+        path = getattr(get_backbone(backbone), "weights", None)
+    except MillpondError:
+        return ""
+    return _file_sha256(path) if isinstance(path, Path) and path.is_file() else ""
+
+
+@lru_cache
+def _file_sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
 def run_group(
     group: Group,
     place: Place,
@@ -101,6 +117,7 @@ def run_group(
         "device": place.device or "cpu",
         "cpu_seconds": round(time.process_time() - begin, 2),  # since it was resumed
         "cores": os.cpu_count(),
+        "weights_sha256": "" if run.backbone is None else weights_of(run.backbone),
     }
     labels = _seen(stream, run).y
     records = [
