@@ -21,12 +21,14 @@ from millpond.errors import BadOption, UnknownName
 from millpond.evaluate.prequential import Interrupted
 from millpond.paper.book import Book, Setup
 from millpond.paper.experiments import EXPERIMENTS
+from millpond.paper.page import page
 from millpond.paper.published import STREAMS, published
 from millpond.paper.runner import Place, Step, lacking, run_all, weights_of
 from millpond.paper.sheet import Sheet
 from millpond.paper.store import Store
 from millpond.paper.terminal import show
 from millpond.paper.units import Unit, together
+from millpond.report.document import write_page
 from millpond.streams.registry import canonical
 
 DEFAULT_BACKBONES = ("rill", "knn")
@@ -74,15 +76,18 @@ def run(chosen: argparse.Namespace, errors: Console) -> int:
     setup = Setup(tuple(streams), _backbones(chosen), chosen.quick, chosen.data_dir)
     folder = Path(chosen.out or Path("runs") / "paper")
     store = Store(folder)
-    book = Book(store.read())
+    book = Book(store.read(), store.read_failures())
     if not chosen.show:
         place = Place(folder, chosen.data_dir, chosen.device)
         units = {u: None for name in wanted for u in EXPERIMENTS[name].units(setup)}
         code = _run_missing([*units], book, store, place, chosen, errors)
         if code:
             return code
-    sheets = [sheet for name in wanted for sheet in EXPERIMENTS[name].sheets(setup, book)]
-    _hand_over(sheets, chosen)
+    parts = {name: EXPERIMENTS[name].sheets(setup, book) for name in wanted}
+    if folder.is_dir():
+        write_page(page(setup, book, parts), folder / "report.html")
+        errors.print(f"wrote {folder}/report.html", style="dim")
+    _hand_over([sheet for sheets in parts.values() for sheet in sheets], chosen)
     return 0
 
 
@@ -125,6 +130,7 @@ def _run_missing(
     todo = []
     for unit in units:
         record = book.records.get(unit)
+        book.failures.pop(unit, None)
         if unit.backbone and why[unit.backbone]:
             book.failures[unit] = why[unit.backbone]
         elif record is None:
@@ -150,6 +156,7 @@ def _run_missing(
         if outcome.failure:
             book.failures.update(dict.fromkeys(outcome.group.units, outcome.failure))
     book.records = store.read()
+    store.keep_failures(book.failures)
     errors.print(
         f"computed in {time.perf_counter() - begin:.0f} s, kept in {place.folder}", style="dim"
     )

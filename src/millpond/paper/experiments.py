@@ -22,6 +22,7 @@ from millpond.paper import (
     significance,
     tau,
     theory,
+    trajectories,
 )
 from millpond.paper.book import Book, Setup
 from millpond.paper.sheet import Sheet
@@ -41,22 +42,23 @@ class Experiment:
 
 
 EXPERIMENTS: dict[str, Experiment] = {
-    "datasets": Experiment(lambda setup, book: [datasets.datasets(setup.streams, setup.data_dir)]),
-    "hyperparameters": Experiment(
-        lambda setup, book: [hyperparameters.hyperparameters(setup.streams)]
-    ),
-    "policies": Experiment(lambda setup, book: [axes.policies()]),
-    "claims": Experiment(lambda setup, book: [claims.claims_sheet()]),
     "main": Experiment(main.sheets, main.units),
     "floors": Experiment(floors.sheets, floors.units),
     "robustness": Experiment(robustness.sheets, robustness.units),
     "ablation": Experiment(ablation.sheets, ablation.units),
     "tau": Experiment(tau.sheets, tau.units),
     "runtime": Experiment(runtime.sheets, runtime.units),
+    "trajectories": Experiment(trajectories.sheets, trajectories.units),
     "significance": Experiment(significance.sheets, significance.units),
     "budget": Experiment(budget.sheets, budget.units),
     "delay": Experiment(delay.sheets, delay.units),
     "recovery": Experiment(recovery.sheets, recovery.units),
     "calibration": Experiment(calibration.sheets, calibration.units),
     "theory": Experiment(theory.sheets),
+    "datasets": Experiment(lambda setup, book: [datasets.datasets(setup.streams, setup.data_dir)]),
+    "hyperparameters": Experiment(
+        lambda setup, book: [hyperparameters.hyperparameters(setup.streams)]
+    ),
+    "policies": Experiment(lambda setup, book: [axes.policies()]),
+    "claims": Experiment(lambda setup, book: [claims.claims_sheet()]),
 }

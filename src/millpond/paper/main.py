@@ -32,6 +32,14 @@ def baselines(setup: Setup, stream: str, method: str) -> list[Unit]:
     ]
 
 
+def unit_of(setup: Setup, stream: str, name: str) -> Unit:
+    """A method's unit by its column's name; of several seeds the first."""
+    for backbone in setup.backbones:
+        if name == f"CURE {BACKBONES.get(backbone, backbone)}":
+            return setup.unit(stream, "cure", backbone=backbone)
+    return next(baselines(setup, stream, m)[0] for m in BASELINES if METHODS[m] == name)
+
+
 def units(setup: Setup) -> list[Unit]:
     return [
         *(setup.unit(s, "cure", backbone=b) for s in setup.streams for b in setup.backbones),

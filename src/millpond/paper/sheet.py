@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, get_args
 
@@ -109,6 +109,16 @@ class Sheet:
             "rows": [_row_document(row) for row in self.rows],
             "notes": self.sentences(),
         }
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Sheet:
+        """What `document` gave; its sentences are all notes now."""
+        rows = tuple(
+            Row(row["head"], tuple(Cell(**{"text": "", **c}) for c in row["cells"]), row["kind"])
+            for row in document["rows"]
+        )
+        said = tuple(document["notes"])
+        return cls(document["key"], document["title"], tuple(document["head"]), rows, said)
 
     def markdown(self) -> str:
         """For the documentation: a pipe table, with the paper's rows in italics."""

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from millpond.errors import CheckpointError
 from millpond.paper.record import Record
 from millpond.paper.units import Unit
+from millpond.state import write_atomically
+
+NOT_RUN = "not_run.json"
 
 
 class Store:
-    """The folder of a run of the paper: ``units/STREAM.jsonl``, and ``work/`` for what is unfinished."""
+    """The folder of a run of the paper: ``units/STREAM.jsonl`` and ``work/``, what is unfinished."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -35,6 +39,24 @@ class Store:
                     ) from None
                 found[record.unit] = record
         return found
+
+    def read_failures(self) -> dict[Unit, str]:
+        """What the last run could not compute, and why."""
+        path = self.folder / NOT_RUN
+        if not path.exists():
+            return {}
+        try:
+            return {Unit.read(unit): why for why, unit in json.loads(path.read_text("utf-8"))}
+        except (ValueError, TypeError):
+            raise CheckpointError(f"{path} holds no reasons: remove it and run again") from None
+
+    def keep_failures(self, failures: Mapping[Unit, str]) -> None:
+        """In the place of those that were kept before."""
+        lines = [json.dumps([why, unit.document()]) for unit, why in failures.items()]
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(
+            self.folder / NOT_RUN, f"[{','.join(lines)}]\n".replace("],[", "],\n[").encode()
+        )
 
     def add(self, records: list[Record]) -> None:
         """On disk when this returns."""

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from millpond.errors import MillpondError
 from millpond.report.banks import banks_figure, classes_figure
 from millpond.report.confusion import confusion_figure
+from millpond.report.document import document, write_page
 from millpond.report.facts import facts_sections, repeat_section, times_table, unscored_sentence
 from millpond.report.floors import floors_figure
 from millpond.report.formats import count, duration, percent, plural, points
@@ -30,48 +28,14 @@ def write_report(result: Mapping[str, Any], path: str | os.PathLike[str]) -> Non
 
     The file appears whole or not at all: one that was there stays until the new one is complete.
     """
-    target = Path(path)
-    written = target.with_name(target.name + ".part")
-    text = page(result)
-    try:
-        written.write_text(text, encoding="utf-8", newline="\n")
-        written.replace(target)
-    except OSError as error:
-        written.unlink(missing_ok=True)
-        raise MillpondError(
-            f"cannot write {target}: {error.strerror or error}; make room or choose another folder"
-        ) from error
+    write_page(page(result), Path(path))
 
 
 def page(result: Mapping[str, Any]) -> str:
     """The whole document."""
     run = read(result)
     title = f"{run.stream_name}, {run.learner_name}: millpond run"
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_policy()),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        # Otherwise a browser asks the server for /favicon.ico.
-        element("link", rel="icon", href="data:,"),
-        element("title", title),
-        element("style", Markup(STYLE)),
-    )
-    body = element("body", _header(run), _main(run), element("script", Markup(SCRIPT)))
-    return "<!DOCTYPE html>\n" + element("html", head, body, lang="en") + "\n"
-
-
-def _policy() -> str:
-    """No request at all, and no style or script but our own, should a name slip through."""
-
-    def digest(text: str) -> str:
-        return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-    return (
-        f"default-src 'none'; img-src data:; style-src 'sha256-{digest(STYLE)}'; "
-        f"script-src 'sha256-{digest(SCRIPT)}'"
-    )
+    return document(title, join([_header(run), _main(run)]), STYLE, SCRIPT)
 
 
 def _header(run: Run) -> Markup:
