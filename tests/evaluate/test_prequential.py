@@ -382,7 +382,9 @@ def test_seconds_are_taken_apart() -> None:
 
 def test_the_facts_of_a_run() -> None:
     stream = replace(made_stream(18, 120), name="mine", dropped=2, notes=("a note",))
-    facts = prequential(stream, **SMALL, backbone="knn", k=3, entropy_over="seen", seed=np.int64(4)).facts
+    facts = prequential(
+        stream, **SMALL, backbone="knn", k=3, entropy_over="seen", seed=np.int64(4)
+    ).facts
     assert {k: facts["stream"][k] for k in ("name", "rows", "features", "classes", "dropped")} == {
         "name": "mine",
         "rows": 120,
