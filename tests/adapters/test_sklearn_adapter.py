@@ -23,9 +23,11 @@ from millpond.adapters.sklearn import SklearnClassifier
 from millpond.errors import BadInput
 
 VARIANTS = [
-    SklearnClassifier(),
-    SklearnClassifier(policy="fifo", budget=60),
-    SklearnClassifier("knn", "dual_fifo", 200, tau=0.1, options={"k": 5}),
+    pytest.param(SklearnClassifier(), marks=pytest.mark.long, id="default"),
+    pytest.param(SklearnClassifier("knn", policy="fifo", budget=60), id="fifo"),
+    pytest.param(
+        SklearnClassifier("knn", "dual_fifo", 200, tau=0.1, options={"k": 5}), id="dual_fifo"
+    ),
 ]
 
 
@@ -37,7 +39,7 @@ def table(n=200, classes=3, seed=0):
     return X, y
 
 
-@pytest.mark.parametrize("estimator", VARIANTS, ids=lambda estimator: estimator.policy)
+@pytest.mark.parametrize("estimator", VARIANTS)
 def test_every_check_of_scikit_learn_passes(estimator):
     results = check_estimator(estimator, on_fail=None, on_skip=None)
     assert len(results) > 45
