@@ -132,6 +132,8 @@ def _grid() -> str:
             for path in sorted((RESULTS / "grid").glob(f"{stream}-{method}*.json")):
                 found = json.loads(path.read_text())
                 oracle, honest = (found["selections"][by] for by in ("oracle", "honest"))
+                equals = sum(cell["first"] == honest["first"] for cell in found["configurations"])
+                of_equals = f" (first of {equals} equals)" if equals > 1 else ""
                 selected = f"g {paper.grace_period}, t {paper.tie_threshold}"
                 total, same = total + 1, same + (_choice(oracle) == selected)
                 losses.append(100 * (oracle["rest"] - honest["rest"]))
@@ -139,7 +141,7 @@ def _grid() -> str:
                 lines.append(
                     f"| {LABELS[stream]} | {NAMES[method]} | {'' if method in TREES else seeds} "
                     f"| {selected} | {_choice(oracle)} | {100 * oracle['accuracy']:.2f} "
-                    f"| {_choice(honest)} | {100 * honest['accuracy']:.2f} "
+                    f"| {_choice(honest)}{of_equals} | {100 * honest['accuracy']:.2f} "
                     f"| {100 * oracle['rest']:.2f} | {100 * honest['rest']:.2f} |"
                 )
     said = (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -34,23 +36,24 @@ def ran(monkeypatch: Any, tmp_path: Path) -> list[Any]:
         return found
 
     monkeypatch.setattr(grid_command.Grid, "run", run)
+    monkeypatch.setattr(grid_command, "require", lambda learner: None)
     return seen
 
 
 def test_reports_both_choices_as_one_document(ran: list[Any], tmp_path: Path, capsys: Any) -> None:
-    words = ["grid", "noaa", "--learner", "moa:efdt", "--limit", "300", "--data-dir", "somewhere"]
+    words = ["grid", "agr_a", "--learner", "moa:efdt", "--limit", "300", "--data-dir", "somewhere"]
     code = main([*words, "--workers", "2", "--out", str(tmp_path / "out"), "--json"])
     out, err = capsys.readouterr()
     found = json.loads(out)
     assert code == 1  # one configuration has no result
     assert found == json.loads((tmp_path / "out" / "grid.json").read_text())
-    assert (found["stream"], found["learner"]) == ("noaa", "moa:efdt")
+    assert (found["stream"], found["learner"]) == ("agr_a", "moa:efdt")
     assert found["failed"] == [{"configuration": "g1000-t0.1-seed1", "reason": "killed by SIGKILL"}]
     assert len(found["configurations"]) == 8
     assert found["selections"]["oracle"]["accuracy"] == pytest.approx(0.57)
     assert "g1000-t0.1-seed1: failed: killed by SIGKILL" in err
     (grid,) = ran
-    assert grid.stream_words == ["noaa", "--data-dir", "somewhere", "--limit", "300"]
+    assert grid.stream_words == ["agr_a", "--data-dir", "somewhere", "--limit", "300"]
     assert (grid.workers, grid.resume, grid.seeds) == (2, False, None)
 
 
@@ -58,7 +61,7 @@ def test_a_table_for_people_says_that_the_papers_choice_is_an_oracle(
     ran: list[Any], tmp_path: Path, capsys: Any, monkeypatch: Any
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    assert main(["grid", "noaa", "--learner", "moa:vfdt", "--out", str(tmp_path / "out")]) == 1
+    assert main(["grid", "agr_a", "--learner", "moa:vfdt", "--out", str(tmp_path / "out")]) == 1
     out = capsys.readouterr().out
     assert "57.00" in out
     assert "oracle: g 1000, t 0.05" in out
@@ -72,6 +75,27 @@ def test_wrong_use_is_exit_code_2(tmp_path: Path, capsys: Any) -> None:
     assert main(["grid", "noaa", "--learner", "majority", "--out", out]) == 2
     assert main(["grid", "noaa", "--learner", "moa:arf", "--seeds", "0", "--out", out]) == 2
     assert "the grid is for" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("stream", "code", "said"),
+    [
+        ("agr_a", 1, r"CapyMOA is not installed.*pip install 'millpond\[moa\]'"),
+        ("agr_b", 2, "agr_a"),
+    ],
+)
+def test_what_is_missing_is_said_once(
+    tmp_path: Path, capsys: Any, monkeypatch: Any, stream: str, code: int, said: str
+) -> None:
+    if stream == "agr_a":
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    else:
+        monkeypatch.setattr(grid_command, "require", lambda learner: None)
+    out = str(tmp_path / "out")
+    assert main(["grid", stream, "--learner", "moa:vfdt", "--out", out]) == code
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert re.search(said, line)
     assert not (tmp_path / "out").exists()
 
 

@@ -12,9 +12,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from millpond.baselines import require
 from millpond.baselines.grid import Done, Grid
 from millpond.baselines.selection import report
 from millpond.state import write_atomically
+from millpond.streams import load_stream
 
 ORACLE = "best final accuracy on this very stream: an oracle, as in the paper"
 HONEST = "best on the first 10% of the stream; see its accuracy on the rest"
@@ -53,6 +55,9 @@ def run(chosen: argparse.Namespace, errors: Console) -> int:
     ):
         words += [] if value is None else [flag, str(value)]
     grid = Grid(chosen.learner, words, out, chosen.seeds, chosen.resume, chosen.workers)
+    grid.configurations()  # what no configuration can do without is missed once, not nine times
+    require(chosen.learner)
+    load_stream(chosen.stream, target=chosen.target, data_dir=chosen.data_dir)
     done = _run_with_progress(grid, errors)
     found = {"stream": chosen.stream, "learner": chosen.learner, "out": str(out), **report(done)}
     write_atomically(out / "grid.json", (json.dumps(found, indent=1) + "\n").encode())
