@@ -125,8 +125,8 @@ PLAN = [
     *runs_of((*SHORT, *LONGER), ENSEMBLES, [1]),
     *runs_of(["noaa", "agr_a"], ENSEMBLES, range(2, 6)),
     *runs_of(["poker"], ENSEMBLES, [1], PREFIX),
-    *runs_of(["nomao", "meter", "rialto"], ENSEMBLES, range(2, 6)),
     *runs_of(["poker"], ENSEMBLES, [1]),
+    *runs_of(["nomao", "meter", "rialto"], ENSEMBLES, range(2, 6)),
     *runs_of(["posture_no8"], ENSEMBLES, range(2, 6)),
 ]
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import statistics
+import textwrap
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ NAMES = {
     "levbag": "LevBag",
     "bole": "BOLE",
 }
+WIDTH = 116  # of the page's prose
 TREE_MAY_DIFFER, ENSEMBLE_MAY_DIFFER, DEVIATIONS = 0.2, 0.3, 3  # percentage points
 
 Runs = dict[tuple[str, str, int | None], list[dict[str, Any]]]
@@ -96,12 +98,17 @@ def _paper(runs: Runs) -> str:
 
 def _row(method: str, paper: Paper, here: str, compared: str, runs: list[dict[str, Any]]) -> str:
     spread = "" if paper.std is None else f" ± {paper.std:.2f}"
-    seconds = [run["cpu_seconds"] for run in runs if run["resumed_from"] is None]
     return (
         f"| {NAMES[method]} | {paper.grace_period} | {paper.tie_threshold} | {here} "
         f"| {'' if method in TREES else len(runs)} | {paper.accuracy:.2f}{spread} | {compared} "
-        f"| {f'{statistics.fmean(seconds):,.0f}' if seconds else ''} |"
+        f"| {_seconds(runs)} |"
     )
+
+
+def _seconds(runs: list[dict[str, Any]]) -> str:
+    """Of runs that were resumed only the last part is known."""
+    seconds = [run["cpu_seconds"] for run in runs if run["resumed_from"] is None]
+    return f"{statistics.fmean(seconds):,.0f}" if seconds else ""
 
 
 def _mean(runs: list[dict[str, Any]]) -> float:
@@ -149,7 +156,7 @@ def _grid() -> str:
         "paper reports: its choice is an oracle. Chosen on the first tenth, the rest of the stream "
         f"loses {statistics.fmean(losses):.2f} points on average and {max(losses):.2f} at the most."
     )
-    return "\n".join([said, "", *lines]) + "\n"
+    return "\n".join([textwrap.fill(said, WIDTH), "", *lines]) + "\n"
 
 
 def _choice(of: dict[str, Any]) -> str:
@@ -214,19 +221,23 @@ def _speed(found: dict[str, Any]) -> str:
             f"| {loop['ratio']:.2f} | {loop['ratios'][0]:.2f}, {loop['ratios'][-1]:.2f} "
             f"| {case['with_reading']['ratio']:.2f} | {case['whole_process']['ratio']:.2f} |"
         )
+    slowest = min(case["evaluation"]["ratio"] for case in found["cases"])
+    lines += ["", f"The lowest ratio of the evaluation is {slowest:.2f}."]
     return "\n".join(lines) + "\n"
 
 
 def _river(runs: Runs, moas: Runs) -> str:
-    lines = ["| stream | learner | River | MOA |", "|---|---|---:|---:|"]
+    lines = [
+        "| stream | learner | River | MOA | River, CPU s | MOA, CPU s |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
     for stream, learners in PAPER.items():
         for method in learners:
-            found = runs.get((stream, method, None))
-            if found:
-                beside = moas.get((stream, method, None))
+            found, beside = (of.get((stream, method, None)) for of in (runs, moas))
+            if found and beside:
                 lines.append(
                     f"| {LABELS[stream]} | River {NAMES[method]} | {_percents(found)} "
-                    f"| {_percents(beside) if beside else ''} |"
+                    f"| {_percents(beside)} | {_seconds(found)} | {_seconds(beside)} |"
                 )
     return "\n".join(lines) + "\n"
 
