@@ -26,6 +26,8 @@ def machine() -> dict[str, Any]:
     }
 
 
-def write(name: str, figures: Any) -> None:
-    FOLDER.mkdir(exist_ok=True)
-    (FOLDER / f"{name}.json").write_text(json.dumps(figures, indent=1) + "\n")
+def write(name: str | Path, figures: Any) -> None:
+    """By name into the folder of results, or to a path."""
+    path = name if isinstance(name, Path) else FOLDER / f"{name}.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(figures, indent=1) + "\n")

@@ -102,14 +102,16 @@ def _parity(found: dict[str, Any]) -> str:
         "ships, which never",
         "does (paired 95% interval).",
         "",
-        "| stream, policy | rows | as it ships | every 16 | every 64 | every 256 |",
-        "|---|---:|---:|---:|---:|---:|",
+        "| stream, policy | rows | B | as it ships | every 16 | every 64 | every 256 |",
+        "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for case in found["cases"].values():
         name = f"{LABELS[case['stream']]}, {case['policy']}"
         ships = _percent(case["encoded_afresh_every"]["0"]["accuracy"])
         gains = [_points(case["afresh_minus_shipped"][every]) for every in ("16", "64", "256")]
-        lines.append(f"| {name} | {case['rows']:,} | {ships} | {' | '.join(gains)} |")
+        lines.append(
+            f"| {name} | {case['rows']:,} | {case['budget']} | {ships} | {' | '.join(gains)} |"
+        )
     return "\n".join(lines) + "\n"
 
 

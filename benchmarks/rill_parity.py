@@ -1,6 +1,7 @@
 """Is Rill's cache as good as a context encoded afresh? CURE and DualFIFO, 10,000 rows, B = 1000.
 
     python benchmarks/rill_parity.py [noaa:cure ...]    # writes benchmarks/results/rill_parity.json
+    python benchmarks/rill_parity.py --rows 3000 --budget 250 noaa:cure     # a quicker, smaller case
 
 The shipped session encodes a row once; what a row's keys say of rows that have left since stays in
 them. Three other lanes of the same run encode their whole context afresh at every 16th, 64th and 256th
@@ -15,8 +16,8 @@ Before the first row leaves, encoding afresh must change nothing: that is assert
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ from millpond.state import State
 from paired import difference
 from results import FOLDER, machine, write
 
-ROWS = 10_000
+ROWS, BUDGET = 10_000, 1000
 EVERY = (0, 16, 64, 256)
 """Rows between two encodings afresh, a lane each; 0 is the shipped session."""
 CASES: dict[str, tuple[str, str, float]] = {
@@ -165,7 +166,7 @@ class AfreshRill:
         return self.session
 
 
-def run(case: str, rows: int) -> dict[str, Any]:
+def run(case: str, rows: int, budget: int) -> dict[str, Any]:
     name, policy, tau = CASES[case]
     stream, backbone = load_stream(name).head(rows), AfreshRill()
     results = prequential(
@@ -173,7 +174,8 @@ def run(case: str, rows: int) -> dict[str, Any]:
         backbone=backbone,
         policy=[policy] * len(EVERY),
         tau=tau,
-        out=Path("runs") / "rill_parity" / backbone.weights.sha256[:12] / f"{case}-{rows}",
+        budget=budget,
+        out=Path("runs") / "rill_parity" / backbone.weights.sha256[:12] / f"{case}-{rows}-{budget}",
         resume=True,
     )
     changed = float(backbone.session.changed.max())
@@ -198,6 +200,7 @@ def run(case: str, rows: int) -> dict[str, Any]:
         "policy": policy,
         "tau": tau if policy == "cure" else None,
         "rows": rows,
+        "budget": budget,
         "encoded_afresh_every": lanes,
         "afresh_minus_shipped": gains,
         "largest_change_before_evictions": changed,
@@ -206,12 +209,16 @@ def run(case: str, rows: int) -> dict[str, Any]:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
+    parser.add_argument("cases", nargs="*", default=list(CASES))
+    parser.add_argument("--rows", type=int, default=ROWS)
+    parser.add_argument("--budget", type=int, default=BUDGET)
+    arguments = parser.parse_args()
     path = FOLDER / "rill_parity.json"
-    for each in sys.argv[1:] or CASES:
-        case, _, rows = each.partition("/")
-        found = run(case, int(rows or ROWS))
+    for case in arguments.cases:
+        found = run(case, arguments.rows, arguments.budget)
         figures = json.loads(path.read_text()) if path.exists() else {"cases": {}}
-        figures["cases"][case] = found
+        figures["cases"][f"{case}, {arguments.rows} rows, B = {arguments.budget}"] = found
         write("rill_parity", {**figures, "machine": machine()})
 
 
