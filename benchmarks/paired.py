@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from millpond.evaluate.steps import STEP
 
 BLOCK = 100
 """Rows drawn together: right and wrong come in runs, which an interval of single rows would ignore."""
@@ -33,3 +36,10 @@ def difference(
         "rows": n,
         "answers_that_differ": int((one[both] != other[both]).sum()),
     }
+
+
+def so_far(folder: Path, lanes: int) -> NDArray[np.int32]:
+    """(lanes, rows) what an unfinished run of `prequential` has predicted up to now."""
+    logs = [np.fromfile(folder / f"lane-{i:03d}" / "steps.log", STEP) for i in range(lanes)]
+    rows = min(map(len, logs))
+    return np.stack([log["prediction"][:rows] for log in logs])

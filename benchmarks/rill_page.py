@@ -107,7 +107,7 @@ def _parity(found: dict[str, Any]) -> str:
     ]
     for case in found["cases"].values():
         name = f"{LABELS[case['stream']]}, {case['policy']}"
-        ships = _percent(case["encoded_afresh_every"]["0"]["accuracy"])
+        ships = _percent(case["accuracy_by_rows_between"]["0"])
         gains = [_points(case["afresh_minus_shipped"][every]) for every in ("16", "64", "256")]
         lines.append(
             f"| {name} | {case['rows']:,} | {case['budget']} | {ships} | {' | '.join(gains)} |"
@@ -132,9 +132,9 @@ def _step(found: dict[str, Any]) -> str:
         lines.append(f"| {case['lanes']} | {' | '.join(cells)} | {rate} |")
     lines += [
         "",
-        f"Of the {one['steps_not_interrupted']:,} steps of one lane that the system did not "
-        f"interrupt, the slowest took {ratios['max_over_median_not_interrupted']} medians (of all",
-        f"{one['steps']:,}: {ratios['max_over_median']}). "
+        f"The slowest of one lane's {one['steps']:,} steps took {ratios['max_over_median']} medians, "
+        f"of the {one['steps_not_interrupted']:,} that the system did not interrupt "
+        f"{ratios['max_over_median_not_interrupted']}.",
         f"{found['cases'][-1]['lanes']} lanes do {ratios['lanes_rows_per_second']} times the rows a "
         "second of one lane on the same thread.",
     ]
