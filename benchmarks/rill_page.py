@@ -58,9 +58,6 @@ def _streams(found: dict[str, Any]) -> str:
     streams = {name: found["streams"][name] for name in LABELS if name in found["streams"]}
     for name, case in streams.items():
         lanes, paper = case["lanes"], found["paper"].get(name, {})
-        size = f"{case['rows']:,}"
-        if case["rows"] < case["of"]:
-            size = f"first {size} of {case['of']:,}"
         own = "cure" if paper else None
         fixed = "cure_fixed_tau" if "cure_fixed_tau" in lanes else "cure"
         cells = [
@@ -69,7 +66,7 @@ def _streams(found: dict[str, Any]) -> str:
         ]
         rule, floor = max(case["floors"].items(), key=lambda item: item[1])
         goals = [f"{paper[goal]:.2f}" if paper else "" for goal in _GOALS]
-        row = [LABELS[name], size, *cells, f"{_percent(floor)} ({rule})", *goals]
+        row = [LABELS[name], _rows(case), *cells, f"{_percent(floor)} ({rule})", *goals]
         lines.append(f"| {' | '.join(row)} |")
     lines += [
         "",
@@ -109,9 +106,8 @@ def _parity(found: dict[str, Any]) -> str:
         name = f"{LABELS[case['stream']]}, {case['policy']}"
         ships = _percent(case["accuracy_by_rows_between"]["0"])
         gains = [_points(case["afresh_minus_shipped"][every]) for every in ("16", "64", "256")]
-        lines.append(
-            f"| {name} | {case['rows']:,} | {case['budget']} | {ships} | {' | '.join(gains)} |"
-        )
+        rows = _rows(case)
+        lines.append(f"| {name} | {rows} | {case['budget']} | {ships} | {' | '.join(gains)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -185,6 +181,11 @@ def _engines(found: dict[str, Any]) -> str:
 
 
 _GOALS = ("best_classical", "cure_tabicl_v2")
+
+
+def _rows(case: dict[str, Any]) -> str:
+    rows, of = case["rows"], case["of"]
+    return f"{rows:,}" if rows == of else f"first {rows:,} of {of:,}"
 
 
 def _percent(fraction: float) -> str:
