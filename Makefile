@@ -3,6 +3,7 @@
 # make long     the tests that take minutes (set MILLPOND_DATA for those on the real streams)
 # make bench    the benchmarks; results go to benchmarks/results
 # make fuzz     ten minutes of fuzzing for each reader of files; figures and corpus are kept
+# make pretrain-smoke  a toy of the pretraining on the CPU, in under two minutes
 # make clean    remove what the targets above made
 
 PYTHON ?= python3
@@ -25,7 +26,12 @@ $(VENV)/fuzz.stamp: $(VENV)/demo.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[fuzz]'
 	touch $@
 
-.PHONY: demo test long bench fuzz clean
+
+$(VENV)/torch.stamp: $(VENV)/demo.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[torch]'
+	touch $@
+
+.PHONY: demo test long bench fuzz pretrain-smoke clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/demo.stamp
@@ -48,6 +54,9 @@ bench: $(VENV)/test.stamp
 
 fuzz: $(VENV)/fuzz.stamp
 	$(BIN)/python benchmarks/fuzz.py
+
+pretrain-smoke: $(VENV)/torch.stamp
+	$(BIN)/python -m pretraining.smoke
 
 clean:
 	rm -rf $(VENV) runs .pytest_cache .mypy_cache .ruff_cache

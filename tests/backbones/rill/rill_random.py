@@ -77,5 +77,5 @@ def write_weights(
         "sha256": checksum(arrays),
     } | header
     packed: dict[str, Any] = {"header": np.frombuffer(json.dumps(stated).encode(), np.uint8)}
-    np.savez_compressed(path, **packed, **arrays)
+    np.savez(path, **packed, **arrays)
     return path
