@@ -24,7 +24,7 @@ from millpond.backbones.rill.weights import load  # noqa: E402
 ROWS = 700
 
 
-def test_whole_streams_on_a_device_are_those_of_the_loop(tmp_path: Path, monkeypatch) -> None:
+def test_whole_streams_on_a_device_are_those_of_the_loop(tmp_path: Path) -> None:
     path = write_weights(tmp_path / "weights.npz", TINY)
     model = Model(Network(load(path)), torch.device("cpu"), torch.float32)
     found = rill_device.run(model, "agr_a", ROWS)
