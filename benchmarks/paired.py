@@ -38,8 +38,8 @@ def difference(
     }
 
 
-def so_far(folder: Path, lanes: int) -> NDArray[np.int32]:
-    """(lanes, rows) what an unfinished run of `prequential` has predicted up to now."""
+def so_far(folder: Path, lanes: int) -> NDArray[np.void]:
+    """(lanes, rows) what an unfinished run of `prequential` has logged up to now."""
     logs = [np.fromfile(folder / f"lane-{i:03d}" / "steps.log", STEP) for i in range(lanes)]
     rows = min(map(len, logs))
-    return np.stack([log["prediction"][:rows] for log in logs])
+    return np.stack([log[:rows] for log in logs])

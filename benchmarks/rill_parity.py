@@ -171,7 +171,7 @@ def run(case: str, rows: int, budget: int, unfinished: bool) -> dict[str, Any]:
     stream, sha256 = load_stream(name).head(rows), load(PACKAGED).sha256
     folder = Path("runs") / "rill_parity" / sha256[:12] / f"{case}-{rows}-{budget}"
     if unfinished:
-        predictions = so_far(folder, len(EVERY))
+        predictions = so_far(folder, len(EVERY))["prediction"]
     else:
         backbone = AfreshRill()
         results = prequential(

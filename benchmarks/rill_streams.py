@@ -2,6 +2,7 @@
 
     python benchmarks/rill_streams.py noaa agr_a ...    # writes benchmarks/results/rill_streams.json
     python benchmarks/rill_streams.py --table           # prints what is there
+    python benchmarks/rill_streams.py --so-far noaa     # what an unfinished run says, runs nothing
 
 The policies are lanes of one run. The control is CURE on the same rows shuffled inside blocks of 100:
 what is lost there, the order of rows gave. A stream may be a prefix, `poker:30000`, and is then stated
@@ -20,10 +21,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from millpond import Stream, load_stream, prequential
 from millpond.backbones.rill.weights import PACKAGED, load
-from paired import difference
+from millpond.evaluate.floors import LabelFloors
+from millpond.evaluate.metrics import BINS
+from millpond.evaluate.result import predictions_digest
+from paired import difference, so_far
 from results import FOLDER, machine, write
 
 SHUFFLED, SEED = 100, 0
@@ -37,6 +42,7 @@ PAPER: dict[str, dict[str, float]] = {
     "poker": {"tau": 0.3, "best_classical": 97.53, "cure_tabicl_v2": 99.60},
 }
 VALIDATION = ("elec2", "transient_chessboard", "2cht", "usenet2")
+FACTS = ("accuracy", "scored", "predictions_sha256", "floors")
 METRICS = ("balanced_accuracy", "macro_f1", "kappa", "log_loss", "brier", "ece")
 Lanes = list[tuple[str, str, float, bool]]
 """name, policy, tau, whether the rows are shuffled"""
@@ -60,35 +66,65 @@ def read(name: str) -> Stream:
     return Stream(name, X, y, columns, tuple(range(int(y.max()) + 1)))
 
 
-def run(name: str, limit: int | None, sha256: str) -> dict[str, Any]:
+def run(name: str, limit: int | None, sha256: str, unfinished: bool) -> dict[str, Any]:
     whole = read(name)
     stream = whole if limit is None else whole.head(limit)
     mixed, lanes = stream.shuffled_within(SHUFFLED, SEED), lanes_of(name)
     streams = [mixed if shuffled else stream for _, _, _, shuffled in lanes]
-    results = prequential(
-        streams,
-        backbone="rill",
-        policy=[policy for _, policy, _, _ in lanes],
-        tau=[tau for _, _, tau, _ in lanes],
-        out=Path("runs") / "rill_streams" / sha256[:12] / f"{name}-{len(stream)}",
-        resume=True,
-    )
-    found: dict[str, Any] = {"rows": len(stream), "of": len(whole), "lanes": {}}
-    for (lane, policy, tau, _), result in zip(lanes, results, strict=True):
-        facts = result.facts
+    folder = Path("runs") / "rill_streams" / sha256[:12] / f"{name}-{len(stream)}"
+    found: dict[str, Any] = {"of": len(whole)}
+    if unfinished:
+        logs = so_far(folder, len(lanes))
+        measured = [_logged(each, log) for each, log in zip(streams, logs, strict=True)]
+        predictions = logs["prediction"]
+    else:
+        results = prequential(
+            streams,
+            backbone="rill",
+            policy=[policy for _, policy, _, _ in lanes],
+            tau=[tau for _, _, tau, _ in lanes],
+            out=folder,
+            resume=True,
+        )
+        measured = [
+            {fact: result.facts[fact] for fact in FACTS}
+            | {metric: result.metrics[metric] for metric in METRICS}
+            for result in results
+        ]
+        predictions = np.stack([result.predictions for result in results])
+        found |= {fact: results[0].facts[fact] for fact in ("protocol", "versions")}
+    found["rows"], found["lanes"] = predictions.shape[1], {}
+    for (lane, policy, tau, _), facts in zip(lanes, measured, strict=True):
         found["lanes"][lane] = {
             "policy": policy,
             "tau": tau if policy == "cure" else None,
-            **{fact: facts[fact] for fact in ("accuracy", "scored", "predictions_sha256")},
-            **{metric: result.metrics[metric] for metric in METRICS},
-            "long_bank_admitted": facts["trajectory"]["admitted"][-1],
+            **{name: fact for name, fact in facts.items() if name != "floors"},
         }
-    found["floors"], found["floors_shuffled"] = results[0].floors, results[-1].floors
-    answers = {lane[0]: result.predictions for lane, result in zip(lanes, results, strict=True)}
+    found["floors"], found["floors_shuffled"] = measured[0]["floors"], measured[-1]["floors"]
+    y = stream.y[: found["rows"]]
+    answers = {lane[0]: own for lane, own in zip(lanes, predictions, strict=True)}
     for cure in (lane for lane in ("cure", "cure_fixed_tau") if lane in answers):
-        found[f"{cure}_minus_dual_fifo"] = difference(answers[cure], answers["dual_fifo"], stream.y)
-    found |= {fact: results[0].facts[fact] for fact in ("protocol", "versions")}
+        found[f"{cure}_minus_dual_fifo"] = difference(answers[cure], answers["dual_fifo"], y)
     return found
+
+
+def _logged(stream: Stream, log: NDArray[np.void]) -> dict[str, Any]:
+    """What a lane's log holds of an unfinished run: no more than answers and their confidence."""
+    scored = log["prediction"] >= 0
+    first, floors = int(scored.argmax()), LabelFloors(len(stream.classes))
+    floors.follow(stream.y[:first], scored=False)
+    floors.follow(stream.y[first : len(log)], scored=True)
+    right = (log["prediction"] == log["label"])[scored]
+    confidence = log["confidence"][scored].astype(np.float64)
+    bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
+    gap = np.bincount(bins, right - confidence)
+    return {
+        "accuracy": float(right.mean()),
+        "scored": int(scored.sum()),
+        "predictions_sha256": predictions_digest(log["prediction"]),
+        "floors": floors.accuracies(),
+        "ece": float(abs(gap).sum() / scored.sum()),
+    }
 
 
 def table(streams: dict[str, Any]) -> str:
@@ -125,12 +161,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("streams", nargs="*", help="NAME or NAME:ROWS")
     parser.add_argument("--table", action="store_true", help="print what is there, run nothing")
+    parser.add_argument("--so-far", action="store_true", help="of an unfinished run; run nothing")
     arguments = parser.parse_args()
     path, weights = FOLDER / "rill_streams.json", load(PACKAGED)
     about = {"sha256": weights.sha256, "provenance": weights.provenance}
     for each in [] if arguments.table else arguments.streams or [*PAPER, *VALIDATION]:
         name, _, limit = each.partition(":")
-        found = run(name, int(limit) if limit else None, weights.sha256)
+        rows = int(limit) if limit else None
+        found = run(name, rows, weights.sha256, arguments.so_far)
         figures = json.loads(path.read_text()) if path.exists() else {}
         if figures.get("weights") != about:
             figures = {"weights": about, "engine": "numpy", "budget": 1000, "short_ratio": 0.75}
