@@ -1,4 +1,4 @@
-"""A session taken up by other weights, and rows that get wider: both against the definition."""
+"""A session taken up by other weights, against the definition."""
 
 from __future__ import annotations
 
@@ -84,28 +84,6 @@ def test_lanes_are_taken_up_as_if_alone(make, engine: str) -> None:
         session.encode_anew(before.state())
     found = taken[0].predict(X[None, :1], np.array([0]))[0].proba
     assert found == pytest.approx(taken[1].predict(X[None, :1], np.array([0]))[0].proba, abs=1e-6)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_column_that_comes_late_was_missing_before(make, engine: str) -> None:
-    """Rows that get wider say the same as rows that had the column from the start, always missing."""
-    rill = make(engine=engine)
-    wide, narrow = Contexts(1, budget=12, tau=0.4), Contexts(1, budget=12, tau=0.4)
-    sessions = rill.open(wide), rill.open(narrow)
-    X, y = rows_of(3, 120)
-    X[:60, 4] = np.nan
-    for t, (x, label) in enumerate(zip(X, y, strict=True)):
-        answers = []
-        for contexts, session in zip((wide, narrow), sessions, strict=True):
-            known = 4 if contexts is narrow and t <= 60 else 5  # new columns are learned first
-            answers.append(session.predict(x[None, None, :known], np.array([0]))[0].proba)
-            if t == 60:
-                contexts.widen(5)
-            row = x[:4] if contexts is narrow and t < 60 else x
-            told = contexts.observe(row[None], np.array([label]), np.array([0.5]), [0])
-            session.update(told)
-        if t != 60:
-            assert answers[0] == pytest.approx(answers[1], abs=1e-6)
 
 
 def test_a_loaded_classifier_goes_on_with_other_weights(tmp_path: Path) -> None:
