@@ -324,6 +324,19 @@ def test_at_least_one_prediction_may_wait(waiting: Any) -> None:
         StreamClassifier(waiting=waiting)
 
 
+@pytest.mark.parametrize("seed", ["1", 1.5, None, -1])
+def test_a_seed_is_a_whole_number(seed: Any) -> None:
+    with pytest.raises(BadOption, match="seed must be a whole number of at least 0"):
+        StreamClassifier("knn", seed=seed)
+
+
+def test_it_says_how_it_was_made() -> None:
+    made = "StreamClassifier(backbone='knn', policy='fifo', budget=5, short_ratio=0.75, "
+    made += "tau='auto:0.2', seed=0, waiting=10000, k=3)"
+    assert repr(StreamClassifier("knn", "fifo", 5, tau="auto:0.2", k=3)) == made
+    assert repr(eval(made)) == made
+
+
 def test_a_prediction_under_the_same_key_replaces_the_one_before() -> None:
     classifier, spy = spied()
     classifier.predict_one([4.0], key="k")

@@ -246,3 +246,11 @@ def test_dates_of_frames_are_named() -> None:
     with pytest.raises(BadInput, match="feature 'day' is a Timestamp"):
         read_rows(frame)
     assert read_rows(frame[1:]) == [{"day": None}]
+
+
+def test_a_lazy_frame_is_refused_without_a_warning() -> None:
+    polars = pytest.importorskip("polars")
+    with pytest.raises(BadInput, match="from a LazyFrame: collect or convert it first"):
+        read_rows(polars.LazyFrame({"u": [1.0]}))
+    with pytest.raises(BadInput, match="a table where one row is expected"):
+        read_row(polars.LazyFrame({"u": [1.0]}))

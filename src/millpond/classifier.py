@@ -79,7 +79,7 @@ class StreamClassifier:
         waiting: int = WAITING,
         **options: Any,
     ) -> None:
-        self.seed = seed
+        self.seed = _whole("seed", seed, 0)
         self._learner = ContextLearner(
             1,
             backbone=backbone,
@@ -100,9 +100,13 @@ class StreamClassifier:
             **options,
         }
         self._encoder = Encoder()
-        self._waiting = Waiting(_check_waiting(waiting))
+        self._waiting = Waiting(_whole("waiting", waiting, 1))
         self._codes: dict[Hashable, int] = {}
         self._labels: list[Hashable] = []
+
+    def __repr__(self) -> str:
+        made = {**self._arguments, "backbone": self._learner.backbone.name}
+        return f"StreamClassifier({', '.join(f'{name}={value!r}' for name, value in made.items())})"
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -298,14 +302,14 @@ def _hashable(key: Hashable | None) -> Hashable | None:
     return key
 
 
-def _check_waiting(waiting: int) -> int:
+def _whole(name: str, value: int, least: int) -> int:
     try:
-        most = operator.index(waiting)
+        whole = operator.index(value)
     except TypeError:
-        most = 0
-    if most < 1:
-        raise BadOption(f"waiting must be a whole number of at least 1, not {waiting!r}")
-    return most
+        whole = least - 1
+    if whole < least:
+        raise BadOption(f"{name} must be a whole number of at least {least}, not {value!r}")
+    return whole
 
 
 def _check_passed(name: str, by_name: str | None, backbone: Backbone | None) -> None:

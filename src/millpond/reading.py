@@ -38,7 +38,7 @@ def read_row(x: Any, by_name: bool | None = None) -> Cells:
         return _named(list(x), list(x.values()))
     if isinstance(x, np.ndarray):
         return _array(x)
-    if hasattr(x, "columns"):
+    if _is_table(x):
         raise BadInput(
             "a table where one row is expected: use partial_fit, predict or predict_proba"
         )
@@ -56,11 +56,16 @@ def read_rows(X: Any, by_name: bool | None = None) -> list[Cells]:
         if X.ndim != 2:
             raise BadInput(f"rows must come as a 2-D array, not shape {X.shape}")
         return _matrix(X) if X.dtype.kind in "biuf" else [_array(row) for row in X]
-    if hasattr(X, "columns"):
+    if _is_table(X):
         return _frame(X, by_name)
     if isinstance(X, str | bytes | Set | Mapping) or not hasattr(X, "__iter__"):
         raise BadInput(f"rows must come as a 2-D array, a frame or a list, not {type(X).__name__}")
     return [read_row(x, by_name) for x in X]
+
+
+def _is_table(x: Any) -> bool:
+    """Has it columns? A lazy frame is not asked for them: its class knows, and working them out warns."""
+    return hasattr(type(x), "columns") or hasattr(x, "columns")
 
 
 def same(cells: Cells) -> Hashable:
@@ -187,16 +192,16 @@ def _matrix(X: NDArray[Any]) -> list[Cells]:
 
 
 def _frame(X: Any, by_name: bool | None) -> list[Cells]:
+    if not (hasattr(X, "iloc") or hasattr(X, "get_column")):  # a lazy frame's columns cost work
+        raise BadInput(
+            f"rows cannot be taken from a {type(X).__name__}: collect or convert it first"
+        )
     names = list(X.columns)
     columns: Iterable[list[Any]]
     if hasattr(X, "iloc"):  # pandas
         columns = [X.iloc[:, place].tolist() for place in range(len(names))]
-    elif hasattr(X, "get_column"):  # Polars
+    else:  # Polars
         columns = [X.get_column(name).to_list() for name in names]
-    else:
-        raise BadInput(
-            f"rows cannot be taken from a {type(X).__name__}: collect or convert it first"
-        )
     if not names:
         raise BadInput("a row must have at least one feature")
     return [_cells(names, list(values), by_name) for values in zip(*columns, strict=True)]

@@ -78,6 +78,6 @@ def write_atomically(path: Path, content: bytes) -> None:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise CheckpointError(
-            f"cannot write {path}: {error.strerror or error}; what was saved before is still there: "
-            "make room and go on with --resume"
+            f"cannot write {path}: {error.strerror or error}; what was saved before is still there. "
+            "Make room, and save again or go on with --resume"
         ) from error

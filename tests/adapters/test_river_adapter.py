@@ -272,3 +272,9 @@ def test_a_stream_of_ours_runs_in_river():
     for x, _ in to_river(stream):
         means.update(x["0"])
     assert means.get() == pytest.approx(stream.X[:, 0].mean(), rel=1e-5)
+
+
+def test_rows_of_a_dataset_that_ends_need_no_number() -> None:
+    assert len(from_river(Phishing())) == Phishing().n_samples
+    with pytest.raises(BadInput, match="SEA never ends: say how many rows"):
+        from_river(synth.SEA(seed=1))

@@ -19,7 +19,7 @@ from millpond.streams.table import coded_note, unique_names
 
 try:
     from river import base
-    from river.datasets.base import BINARY_CLF, MULTI_CLF, Dataset
+    from river.datasets.base import BINARY_CLF, MULTI_CLF, Dataset, SyntheticDataset
 except ModuleNotFoundError:
     raise MissingExtra("millpond.adapters.river", "river") from None
 
@@ -94,13 +94,13 @@ class RiverClassifier(base.MiniBatchClassifier):  # type: ignore[misc, unused-ig
         return pandas.DataFrame(proba, index=X.index, columns=self._classifier.classes_)
 
 
-def from_river(dataset: Iterable[Any], n: int | None, *, name: str | None = None) -> Stream:
+def from_river(dataset: Iterable[Any], n: int | None = None, *, name: str | None = None) -> Stream:
     """The first `n` rows of a River dataset, drift generator or any `(x, y)` iterable as a `Stream`.
 
     Parameters
     ----------
     dataset
-        Generators never end: they need `n`. With None, all rows are taken.
+        Generators never end: they need `n`. Of others all rows are taken without it.
     name
         What reports call the stream; by default the dataset's class.
 
@@ -113,6 +113,10 @@ def from_river(dataset: Iterable[Any], n: int | None, *, name: str | None = None
     task = getattr(dataset, "task", BINARY_CLF)
     if task not in (BINARY_CLF, MULTI_CLF):
         raise BadInput(f"a stream has one class label a row: {task!r} is another task")
+    if n is None and isinstance(dataset, SyntheticDataset):
+        raise BadInput(
+            f"{type(dataset).__name__} never ends: say how many rows, from_river(..., n)"
+        )
     rows = [(_ordered(x), y) for x, y, *_ in islice(dataset, n)]
     y, classes = encode_by_appearance([label for _, label in rows])
     X, names, coded = _columns([x for x, _ in rows])
