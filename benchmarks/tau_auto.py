@@ -4,8 +4,8 @@
     python benchmarks/tau_auto.py --limit 20000 poker      # the first rows only; the file says so
     python benchmarks/tau_auto.py --backbone rill noaa     # ... tau_auto_rill.json
 
-A run that was stopped goes on where it was. The rate of "auto" was chosen on streams outside this list.
-The best fixed tau of a stream is chosen by the accuracy on that stream, as in the paper; "auto" is not.
+A run that was stopped goes on where it was. The best fixed tau of a stream is chosen by the accuracy on
+that stream, as in the paper; "auto" is not.
 """
 
 from __future__ import annotations
