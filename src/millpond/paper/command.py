@@ -26,6 +26,7 @@ from millpond.paper.published import STREAMS, published
 from millpond.paper.runner import Place, Step, lacking, run_all, weights_of
 from millpond.paper.sheet import Sheet
 from millpond.paper.store import Store
+from millpond.paper.stored import read_baselines
 from millpond.paper.terminal import show
 from millpond.paper.units import Unit, together
 from millpond.report.document import write_page
@@ -64,6 +65,9 @@ def add(commands: Any, common: argparse.ArgumentParser) -> None:
     paper.add_argument("--show", action="store_true", help="run nothing: show what is finished")
     paper.add_argument("--device", metavar="NAME", help="for backbones on torch: cpu, cuda, cuda:1")
     paper.add_argument("--workers", type=int, default=1, metavar="N", help="processes; default 1")
+    paper.add_argument(
+        "--baselines", metavar="FILE", help="accuracies that benchmarks/baselines.py has written"
+    )
     paper.add_argument("--out", metavar="DIR", help="finished units and tables; default runs/paper")
 
 
@@ -76,7 +80,8 @@ def run(chosen: argparse.Namespace, errors: Console) -> int:
     setup = Setup(tuple(streams), _backbones(chosen), chosen.quick, chosen.data_dir)
     folder = Path(chosen.out or Path("runs") / "paper")
     store = Store(folder)
-    book = Book(store.read(), store.read_failures())
+    baselines = {} if chosen.baselines is None else read_baselines(Path(chosen.baselines))
+    book = Book({**baselines, **store.read()}, store.read_failures())
     if not chosen.show:
         place = Place(folder, chosen.data_dir, chosen.device)
         units = {u: None for name in wanted for u in EXPERIMENTS[name].units(setup)}
@@ -139,7 +144,7 @@ def _run_missing(
             todo.append(unit)  # other weights gave it: one table holds one model's numbers
     if not todo:
         return 0
-    groups = together(todo)
+    groups = together(todo, auto_apart=place.device is not None)
     errors.print(
         f"{len(todo)} results to compute in {len(groups)} runs; {len(units) - len(todo)} are there",
         style="dim",
@@ -155,7 +160,7 @@ def _run_missing(
     for outcome in outcomes:
         if outcome.failure:
             book.failures.update(dict.fromkeys(outcome.group.units, outcome.failure))
-    book.records = store.read()
+    book.records = {**book.records, **store.read()}
     store.keep_failures(book.failures)
     errors.print(
         f"computed in {time.perf_counter() - begin:.0f} s, kept in {place.folder}", style="dim"

@@ -51,7 +51,7 @@ def lines(setup: Setup, book: Book, stream: str) -> list[Line]:
     found = []
     for style, (name, unit) in enumerate(wanted):
         record = book.get(unit)
-        if record is not None:
+        if record is not None and "trajectory" in record.facts:  # `stored` ones have none
             along = record.facts["trajectory"]
             found.append(Line(name, style, along["row"], along["accuracy"]))
     return found

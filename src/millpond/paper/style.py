@@ -29,7 +29,8 @@ nav ul { display: flex; flex-wrap: wrap; gap: 2px 18px; margin-top: 18px; list-s
 nav a, .note a { color: var(--accent); }
 .sheet { margin-top: 36px; }
 h2 + .sheet { margin-top: 0; }
-.wide { overflow-x: auto; margin-top: 10px; }
+/* Positioned: what is for screen readers only would else stick out of it. */
+.wide { position: relative; overflow-x: auto; margin-top: 10px; }
 .wide th, .wide td { padding: 5px 0 5px 14px; }
 .wide .paper > * { font-style: italic; color: var(--soft); }
 .wide .sum > * { font-weight: 600; }

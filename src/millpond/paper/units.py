@@ -110,11 +110,16 @@ class Group:
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def together(units: Iterable[Unit]) -> list[Group]:
-    """Groups of lanes, each unit once, whatever the order the units came in."""
-    found: dict[Unit, set[Unit]] = {}
+def together(units: Iterable[Unit], *, auto_apart: bool = False) -> list[Group]:
+    """Groups of lanes, each unit once, whatever the order the units came in.
+
+    With ``auto_apart`` those whose tau moves are runs of their own: a whole stream that stays on a
+    device takes fixed thresholds only.
+    """
+    found: dict[tuple[Unit, bool], set[Unit]] = {}
     for unit in units:
-        found.setdefault(unit.run(), set()).add(unit)
+        auto = auto_apart and isinstance(unit.tau, str)
+        found.setdefault((unit.run(), auto), set()).add(unit)
     return [
         Group(tuple(sorted(lanes, key=lambda unit: json.dumps(unit.document()))))
         for lanes in found.values()
