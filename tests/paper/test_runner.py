@@ -143,3 +143,29 @@ def test_a_device_goes_to_backbones_that_have_one() -> None:
 def test_a_backbone_that_is_ready_lacks_nothing() -> None:
     assert lacking("knn", None) == ""
     assert lacking("rill", None) == ""
+
+
+def test_a_run_that_failed_keeps_what_it_had(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk, say: make room, and it goes on where it was."""
+    from millpond.errors import CheckpointError
+
+    work = Store(tmp_path).work(together(PAIR)[0].key)
+
+    def full(*_: object, **__: object) -> None:
+        work.mkdir(parents=True)
+        (work / "checkpoint-a").touch()
+        raise CheckpointError("no space left")
+
+    monkeypatch.setattr(runner, "prequential", full)
+    (outcome,) = run_all(together(PAIR), rows, Place(tmp_path), 1, silent, never)
+    assert outcome.failure == "no space left"
+    assert (work / "checkpoint-a").exists()
+
+
+def test_thresholds_that_move_can_run_apart() -> None:
+    """A whole stream that stays on a device takes fixed thresholds only."""
+    taus = [context("agr_a", "knn", "cure", tau, limit=LIMIT) for tau in (0.1, 0.2, "auto")]
+    assert [len(group.units) for group in together(taus)] == [3]
+    assert sorted(len(group.units) for group in together(taus, auto_apart=True)) == [1, 2]

@@ -29,8 +29,8 @@ def sheets(setup: Setup, book: Book) -> list[Sheet]:
             "floors",
             f"Label-only floors and the block-shuffled control, {label}",
             (
-                "Dataset", "no change", "majority", "succes- sor", "period", "CURE", "shuf- fled",
-                "Dual FIFO", "shuf- fled", "paper's CURE",
+                "Dataset", "no change", "majority", "successor", "period", "CURE", "shuffled",
+                "Dual FIFO", "shuffled", "paper's CURE",
             ),
             tuple(rows),
             (

@@ -95,7 +95,7 @@ def run_group(
         stream = load_stream(run.stream, data_dir=place.data_dir)
     except DataMissing:
         return Outcome(group, [], not_here(run.stream))
-    work = Store(place.folder).work(group.key)
+    work = _work(Store(place.folder), group)
     begin = time.process_time()
     try:
         results = prequential(
@@ -125,6 +125,12 @@ def run_group(
         for unit, result in zip(group.units, results, strict=True)
     ]
     return Outcome(group, records)
+
+
+def _work(store: Store, group: Group) -> Path:
+    """The folder of the unfinished run; other weights could not go on with it."""
+    weights = "" if group.run.backbone is None else weights_of(group.run.backbone)
+    return store.work("-".join(filter(None, (group.key, weights[:8]))))
 
 
 def _learner(group: Group, place: Place) -> dict[str, Any]:
@@ -183,7 +189,7 @@ def run_all(
     for outcome in run(ordered, place, workers, counter, stop):
         if outcome.records:
             store.add(outcome.records)
-        shutil.rmtree(store.work(outcome.group.key), ignore_errors=True)
+            shutil.rmtree(_work(store, outcome.group), ignore_errors=True)
         counter.ended(outcome)
         outcomes.append(outcome)
     if stop():

@@ -129,7 +129,7 @@ def _assumptions(chains: dict[str, Chain]) -> Sheet:
         "theory",
         "Lemma 1 and Theorem 1 on the exact model",
         (
-            "Label noise", "gap/ bound", "alpha", "delta", "epsi- lon", "bound > 0, %",
+            "Label noise", "gap/ bound", "alpha", "delta", "epsilon", "bound > 0, %",
             "bound/ gain", "rank corr.", "top half, %", "any half, %",
         ),
         tuple(rows),
