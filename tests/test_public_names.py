@@ -77,7 +77,13 @@ HEAVY = {
 
 
 # Rooms of our own that load when they are first used.
-LATER = ("millpond.cli", "millpond.report", "millpond.backbones.knn", "millpond.backbones.rill")
+LATER = (
+    "millpond.cli",
+    "millpond.report",
+    "millpond.backbones.knn",
+    "millpond.backbones.rill",
+    "millpond.backbones.published",
+)
 
 
 def test_the_import_is_light() -> None:

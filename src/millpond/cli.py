@@ -22,26 +22,20 @@ from types import FrameType
 from typing import Any
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-)
+from rich.progress import Progress, TaskID
 from rich.table import Table
 from rich.text import Text
 
 from millpond._version import __version__
-from millpond.backbones import BACKBONES, get_backbone
+from millpond.backbones import command as backbones_command
+from millpond.backbones.published import own_weights
 from millpond.baselines import LEARNERS, grid_command, require
 from millpond.errors import BadOption, MillpondError, UnknownName
 from millpond.evaluate import prequential as loop
 from millpond.learner import DEFAULT_BACKBONE
 from millpond.paper import command as paper_command
 from millpond.policies import POLICIES
+from millpond.progress_bar import Arrivals, progress_bar
 from millpond.report import compare_command
 from millpond.report.html import write_report
 from millpond.report.terminal import summary
@@ -85,7 +79,7 @@ def _run(chosen: argparse.Namespace, errors: Console) -> int:
     stream = load_stream(chosen.stream, target=chosen.target, data_dir=chosen.data_dir)
     for note in stream.notes:
         errors.print(f"{stream.name}: {note}", style="dim")
-    with _stop_on_signal(errors) as stopping, _progress_bar(errors, "rows") as bar:
+    with _stop_on_signal(errors) as stopping, progress_bar(errors, "rows") as bar:
         try:
             result = loop.prequential(
                 stream,
@@ -138,7 +132,8 @@ def _learner_options(chosen: argparse.Namespace) -> dict[str, Any]:
                 f"--{flag} is for context learners; --learner {chosen.learner} has none"
             )
         options[name] = value
-    return options
+    # The folder that was named holds weights too: `millpond backbones get --data-dir`.
+    return own_weights(chosen.backbone, chosen.data_dir) | options
 
 
 _CONTEXT = ("backbone", "policy", "tau", "budget", "short_ratio")
@@ -183,34 +178,6 @@ class _Teller:
 
 
 @contextmanager
-def _progress_bar(errors: Console, unit: str) -> Iterator[Progress]:
-    amount = DownloadColumn() if unit == "bytes" else MofNCompleteColumn()
-    columns = (
-        BarColumn(bar_width=24),
-        amount,
-        _RateColumn(unit),
-        TextColumn("{task.fields[status]}"),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    hidden = not errors.is_terminal  # a log would get nothing but an empty line
-    with Progress(*columns, console=errors, transient=True, disable=hidden) as bar:
-        yield bar
-
-
-class _RateColumn(TextColumn):
-    def __init__(self, unit: str) -> None:
-        super().__init__("")
-        self._unit = unit
-
-    def render(self, task: Any) -> Any:
-        speed = task.speed or 0.0
-        if self._unit == "bytes":
-            return f"{speed / 1e6:.1f} MB/s"
-        return f"{speed:,.0f} {self._unit}/s"
-
-
-@contextmanager
 def _stop_on_signal(errors: Console) -> Iterator[list[int]]:
     """Ctrl-C and SIGTERM end the run at the next row; a second Ctrl-C ends it at once."""
     received: list[int] = []
@@ -229,7 +196,7 @@ def _stop_on_signal(errors: Console) -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-# -- streams and backbones -----------------------------------------------------------------------
+# -- streams -------------------------------------------------------------------------------------
 
 
 def _streams(chosen: argparse.Namespace, errors: Console) -> int:
@@ -275,46 +242,17 @@ def _streams(chosen: argparse.Namespace, errors: Console) -> int:
 
 
 def _get_stream(chosen: argparse.Namespace, errors: Console) -> int:
-    name = _named(chosen)
-    with _progress_bar(errors, "bytes") as bar:
-        task: list[TaskID] = []
-
-        def arrived(done: int, total: int | None) -> None:
-            if not task:
-                task.append(bar.add_task("", total=total, status=""))
-            bar.update(task[0], completed=done, total=total)
-
-        path = registry.get(name, chosen.data_dir, arrived)
+    name = chosen.name
+    if name is None:
+        raise BadOption("millpond streams get needs a name; see: millpond streams list")
+    with progress_bar(errors, "bytes") as bar:
+        path = registry.get(name, chosen.data_dir, Arrivals(bar))
     where = "generated when it is used: nothing to fetch" if path is None else str(path)
     if chosen.json:
         _print_json({"name": registry.canonical(name), "path": None if path is None else str(path)})
     else:
         print(f"{registry.canonical(name)}: {where}")
     return 0
-
-
-def _backbones(chosen: argparse.Namespace, errors: Console) -> int:
-    if chosen.action == "get":
-        backbone = get_backbone(_named(chosen))
-        found: Any = {"name": backbone.name, "state": "ready"}
-        text = f"{backbone.name}: built in, nothing to fetch"
-    else:
-        found = [{"name": name, "state": "ready"} for name in BACKBONES]
-        text = "\n".join(f"{name}  ready (built in)" for name in BACKBONES)
-    if chosen.json:
-        _print_json(found)
-    else:
-        print(text)
-    return 0
-
-
-def _named(chosen: argparse.Namespace) -> str:
-    if chosen.name is None:
-        raise BadOption(
-            f"millpond {chosen.noun} get needs a name; see: millpond {chosen.noun} list"
-        )
-    name: str = chosen.name
-    return name
 
 
 # -- words ---------------------------------------------------------------------------------------
@@ -331,7 +269,9 @@ def _parser() -> argparse.ArgumentParser:
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--json", action="store_true", help="print one JSON document to stdout")
     common.add_argument(
-        "--data-dir", metavar="DIR", help="folder of the streams (else MILLPOND_DATA, else a cache)"
+        "--data-dir",
+        metavar="DIR",
+        help="folder of streams and weights (else MILLPOND_DATA, else a cache)",
     )
 
     run = commands.add_parser(
@@ -400,14 +340,13 @@ def _parser() -> argparse.ArgumentParser:
     compare_command.add(commands, common)
     paper_command.add(commands, common)
 
-    for noun, command, what in (
-        ("streams", _streams, "the paper's streams: list them, or get one"),
-        ("backbones", _backbones, "the backbones: list them, or get one"),
-    ):
-        words = commands.add_parser(noun, parents=[common], help=what, description=what)
-        words.add_argument("action", nargs="?", choices=("list", "get"), default="list")
-        words.add_argument("name", nargs="?", metavar="NAME")
-        words.set_defaults(command=command, noun=noun)
+    what = "the paper's streams: list them, or get one"
+    words = commands.add_parser("streams", parents=[common], help=what, description=what)
+    words.add_argument("action", nargs="?", choices=("list", "get"), default="list")
+    words.add_argument("name", nargs="?", metavar="NAME")
+    words.set_defaults(command=_streams)
+
+    backbones_command.add(commands, common)
     return parser
 
 

@@ -14,6 +14,7 @@ __all__ = ["BACKBONES", "Backbone", "Prediction", "Session", "get_backbone"]
 BACKBONES: dict[str, str] = {
     "knn": "millpond.backbones.knn:KNN",
     "rill": "millpond.backbones.rill:Rill",
+    "tabpfn_v1": "millpond.backbones.published:TabPFNv1",
 }
 """name -> module:class"""
 

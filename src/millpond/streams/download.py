@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import http.client
 import os
+import ssl
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from millpond.errors import StreamError
@@ -31,15 +32,18 @@ def download(
     size: int | None = None,
     progress: Progress | None = None,
     timeout: float = TIMEOUT_S,
+    headers: Mapping[str, str] | None = None,
+    context: ssl.SSLContext | None = None,
 ) -> None:
     """Fetch `url` into `path`; what has arrived so far lies in `path` + ".part".
 
-    A file whose SHA-256 or size is not the expected one is removed, with a StreamError.
+    ``headers`` go to that server only, not to one that it redirects to. A file whose SHA-256 or size
+    is not the expected one is removed, with a StreamError.
     """
     part = path.with_name(path.name + ".part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _fetch(url, part, progress, timeout)
+        _fetch(url, part, progress, timeout, headers or {}, context)
         wrong = _wrong(part, sha256, size)
         if wrong:
             part.unlink()
@@ -60,18 +64,27 @@ def _wrong(part: Path, sha256: str | None, size: int | None) -> str | None:
     return None
 
 
-def _fetch(url: str, part: Path, progress: Progress | None, timeout: float) -> None:
+def _fetch(
+    url: str,
+    part: Path,
+    progress: Progress | None,
+    timeout: float,
+    headers: Mapping[str, str],
+    context: ssl.SSLContext | None,
+) -> None:
     here = part.stat().st_size if part.exists() else 0
     request = urllib.request.Request(url, headers={"User-Agent": "millpond"})
+    for name, value in headers.items():
+        request.add_unredirected_header(name, value)
     if here:
         request.add_header("Range", f"bytes={here}-")
     try:
-        response = urllib.request.urlopen(request, timeout=timeout)
+        response = urllib.request.urlopen(request, timeout=timeout, context=context)
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE and here:
             part.unlink()  # whole already, or of another file: only from the start is it sure
-            _fetch(url, part, progress, timeout)
+            _fetch(url, part, progress, timeout, headers, context)
             return
         raise NoConnection(f"the server answers {error.code} {error.reason}") from error
     except (OSError, http.client.HTTPException, ValueError) as error:

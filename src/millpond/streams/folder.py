@@ -1,4 +1,4 @@
-"""Where the files of the registry's streams lie on this machine."""
+"""Where the files of the registry's streams, and weights of backbones, lie on this machine."""
 
 from __future__ import annotations
 
@@ -14,10 +14,18 @@ def data_folder(data_dir: str | os.PathLike[str] | None = None) -> Path:
     chosen = os.environ.get(VARIABLE) if data_dir is None else data_dir
     if chosen:
         return Path(chosen).expanduser()
-    return _user_cache() / "millpond" / "streams"
+    return user_cache() / "millpond" / "streams"
 
 
-def _user_cache() -> Path:
+def weights_folder(data_dir: str | os.PathLike[str] | None = None) -> Path:
+    """The folder "backbones" in the data folder; in a per-user cache it lies beside that of streams."""
+    chosen = os.environ.get(VARIABLE) if data_dir is None else data_dir
+    if chosen:
+        return Path(chosen).expanduser() / "backbones"
+    return user_cache() / "millpond" / "backbones"
+
+
+def user_cache() -> Path:
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA")
         return Path(local) if local else Path.home() / "AppData" / "Local"

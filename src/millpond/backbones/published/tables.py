@@ -1,0 +1,47 @@
+"""What a published backbone is asked: a labelled table and queries to it; tables asked together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.floating]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One lane's context, oldest row first, and its queries; at least two classes."""
+
+    X: NDArray[np.float32]
+    """(T, d)"""
+    y: NDArray[np.int64]
+    """(T,) 0 .. classes - 1, each of them present"""
+    queries: NDArray[np.float32]
+    """(k, d)"""
+    classes: int
+
+    def shape(self) -> tuple[int, int, int]:
+        """(T, d, k)"""
+        return (*self.X.shape, len(self.queries))
+
+
+def grouped(
+    tables: list[Table],
+    key: Callable[[Table], Hashable],
+    together: Callable[[list[Table]], list[FloatArray]],
+    most: Callable[[Table], int],
+) -> list[FloatArray]:
+    """Ask tables of equal key together, at most so many at a time; the answers in the tables' order."""
+    groups: dict[Hashable, list[int]] = {}
+    for place, table in enumerate(tables):
+        groups.setdefault(key(table), []).append(place)
+    answers: dict[int, FloatArray] = {}
+    for places in groups.values():
+        size = most(tables[places[0]])
+        for start in range(0, len(places), size):
+            part = places[start : start + size]
+            answers.update(zip(part, together([tables[i] for i in part]), strict=True))
+    return [answers[place] for place in range(len(tables))]
