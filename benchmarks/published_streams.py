@@ -44,7 +44,9 @@ def run(name: str, asked: argparse.Namespace) -> dict[str, Any]:
     return {
         "backbone": asked.backbone,
         "stream": name,
-        "what": "whole stream" if whole else f"PREFIX: the first {asked.limit:,} of {len(stream):,}",
+        "what": "whole stream"
+        if whole
+        else f"PREFIX: the first {asked.limit:,} of {len(stream):,}",
         "device": asked.device,
         "dtype": asked.dtype,
         "machine": machine(),

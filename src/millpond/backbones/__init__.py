@@ -15,6 +15,10 @@ BACKBONES: dict[str, str] = {
     "knn": "millpond.backbones.knn:KNN",
     "rill": "millpond.backbones.rill:Rill",
     "tabpfn_v1": "millpond.backbones.published:TabPFNv1",
+    "tabicl": "millpond.backbones.published:TabICL",
+    "tabpfn": "millpond.backbones.published:TabPFN",
+    "tabdpt": "millpond.backbones.published:TabDPT",
+    "limix": "millpond.backbones.published:LimiX",
 }
 """name -> module:class"""
 

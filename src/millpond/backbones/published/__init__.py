@@ -19,7 +19,7 @@ from millpond.backbones.published.catalogue import NAMES, Entry, entry
 from millpond.backbones.published.weights import checked, own_path, require, unusable
 from millpond.context import Contexts
 
-__all__ = ["TabPFNv1", "own_weights"]
+__all__ = ["LimiX", "TabDPT", "TabICL", "TabPFN", "TabPFNv1", "own_weights"]
 
 
 class Published:
@@ -76,3 +76,37 @@ class TabPFNv1(Published):
     """TabPFN-v1 with its released weights; up to 10 classes and 100 features."""
 
     name = "tabpfn_v1"
+
+
+class TabICL(Published):
+    """TabICL-v2; ten classes at once, more by its hierarchy."""
+
+    name = "tabicl"
+
+
+class TabPFN(Published):
+    """TabPFN-v2.5; its weights are for non-commercial use. Up to ten classes."""
+
+    name = "tabpfn"
+
+
+class TabDPT(Published):
+    """TabDPT-v1.1 without retrieval; ten classes at once, more by digits, 100 features, more by PCA."""
+
+    name = "tabdpt"
+
+
+class LimiX(Published):
+    """LimiX-16M without retrieval; ``code`` is a checkout of its repository or a module. Ten classes."""
+
+    name = "limix"
+
+    def __init__(
+        self,
+        *,
+        weights: str | PathLike[str] | None = None,
+        code: str | PathLike[str] | None = None,
+        device: str = "cpu",
+        dtype: str = "float32",
+    ) -> None:
+        self._open(weights, device, dtype, code=None if code is None else str(code))

@@ -53,6 +53,8 @@ class Entry:
     sha256: str | None = None
     size: int | None = None
     credit: str = ""
+    checkout: str = ""
+    """the environment variable that names its code's folder, for a model without a package"""
     cache: tuple[str, str] | None = None
     """the library's own cache: its environment variable and its folder in the user's cache"""
 
@@ -134,6 +136,7 @@ _ENTRIES = (
         source=Hub("stableai-org/LimiX-16M"),
         licence="Apache-2.0",
         code="a checkout of github.com/limix-ldm/LimiX, Apache-2.0",
+        checkout="MILLPOND_LIMIX_CODE",
         limits="10 classes",
     ),
 )

@@ -20,6 +20,20 @@ from millpond.errors import BadOption
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
+# What torch, pickle and zip raise on files that are none, are cut short or hold something else.
+UNREADABLE = (
+    OSError,
+    EOFError,
+    RuntimeError,
+    ValueError,
+    LookupError,
+    AttributeError,
+    TypeError,
+    pickle.UnpicklingError,
+    zipfile.BadZipFile,
+)
+
+
 class Unreadable(Exception):
     """A weights file that is not what its name says; the reason."""
 
@@ -36,6 +50,10 @@ class Place:
             raise BadOption(f"there is no device {device!r} here: {error}") from None
         self._reduced = dtype != "float32"
         self._dtype = DTYPES[dtype]
+
+    def most(self, room: tuple[int, int], size: int) -> int:
+        """How many things of a size go through a network together; ``room`` on a CPU, and elsewhere."""
+        return max(1, room[self.device.type != "cpu"] // max(size, 1))
 
     def send(self, array: NDArray[Any]) -> Tensor:
         """To the device without waiting for it."""
@@ -64,18 +82,6 @@ def read_checkpoint(path: Path) -> Any:
     try:
         with warnings.catch_warnings(action="ignore"):  # on bytes that are no checkpoint at all
             return torch.load(path, map_location="cpu", weights_only=True)
-    # What torch, pickle and zip raise on files that are none, are cut short or hold code.
-    except (
-        OSError,
-        EOFError,
-        RuntimeError,
-        ValueError,
-        KeyError,
-        IndexError,
-        AttributeError,
-        TypeError,
-        pickle.UnpicklingError,
-        zipfile.BadZipFile,
-    ) as error:
+    except UNREADABLE as error:
         first = str(error).strip().partition("\n")[0]
         raise Unreadable(f"it cannot be read as a checkpoint ({first})") from None

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.floating]
+Asked = TypeVar("Asked")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +31,10 @@ class Table:
 
 
 def grouped(
-    tables: list[Table],
-    key: Callable[[Table], Hashable],
-    together: Callable[[list[Table]], list[FloatArray]],
-    most: Callable[[Table], int],
+    tables: list[Asked],
+    key: Callable[[Asked], Hashable],
+    together: Callable[[list[Asked]], list[FloatArray]],
+    most: Callable[[Asked], int],
 ) -> list[FloatArray]:
     """Ask tables of equal key together, at most so many at a time; the answers in the tables' order."""
     groups: dict[Hashable, list[int]] = {}
@@ -45,3 +47,22 @@ def grouped(
             part = places[start : start + size]
             answers.update(zip(part, together([tables[i] for i in part]), strict=True))
     return [answers[place] for place in range(len(tables))]
+
+
+def softmax(logits: FloatArray) -> FloatArray:
+    """Over the last axis."""
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
+
+
+def imputed(
+    X: NDArray[np.float32], queries: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Missing values stand at their column's mean in the context, at 0 where all are missing."""
+    if not (np.isnan(X).any() or np.isnan(queries).any()):
+        return X, queries
+    missing = np.isnan(X)
+    count = np.maximum((~missing).sum(axis=0), 1)
+    mean = np.where(missing, np.float32(0.0), X).sum(axis=0) / count
+    mean = mean.astype(np.float32)
+    return np.where(missing, mean, X), np.where(np.isnan(queries), mean, queries)

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from millpond.backbones.published.device import Place, Unreadable, read_checkpoint
+from millpond.backbones.published.device import UNREADABLE, Place, Unreadable, read_checkpoint
 from millpond.backbones.published.tables import FloatArray, Table, grouped
 from millpond.errors import BadInput
 
@@ -26,7 +26,7 @@ CLIP = 100.0
 SIGMAS = 4.0
 TEMPERATURE = 0.8
 TINY = 1e-6
-TOKENS = {"cpu": 1 << 13, "cuda": 1 << 17}
+TOKENS = (1 << 13, 1 << 17)
 """Tokens that go through the network together: more only fill memory."""
 
 
@@ -41,7 +41,7 @@ class Model:
             self.network = _network(state, config)
             self.most_features: int = config["num_features"]
             self.most_classes: int = config["max_num_classes"]
-        except (AttributeError, KeyError, RuntimeError, TypeError, ValueError) as error:
+        except UNREADABLE as error:
             raise Unreadable(f"it does not hold TabPFN-v1 ({error})") from None
         self.network.to(place.device)
 
@@ -52,8 +52,7 @@ class Model:
         return grouped(tables, Table.shape, self._together, self._most)
 
     def _most(self, table: Table) -> int:
-        tokens = TOKENS["cpu" if self.place.device.type == "cpu" else "cuda"]
-        return max(1, tokens // (len(table.X) + len(table.queries)))
+        return self.place.most(TOKENS, len(table.X) + len(table.queries))
 
     def _together(self, tables: list[Table]) -> list[FloatArray]:
         send = self.place.send

@@ -67,7 +67,8 @@ def lacking(entry: Entry) -> list[str]:
 
 def install(entry: Entry) -> str:
     """What to type for the modules that it needs."""
-    return f"pip install 'millpond[{entry.extra}]'"
+    words = f"pip install 'millpond[{entry.extra}]'"
+    return f"{words} and {entry.checkout}: {entry.code}" if entry.checkout else words
 
 
 def checked(entry: Entry, found: Found) -> str:
@@ -97,7 +98,7 @@ def state(
     except DataMissing:  # a variable names a file that is not there
         return "no weights", Path(os.environ[entry.variable])
     path = own_path(entry, data_dir) if found is None else found.path
-    if lacking(entry):
+    if lacking(entry) or (entry.checkout and not os.environ.get(entry.checkout)):
         return "no package", path
     return ("no weights" if found is None else "ready"), path
 
