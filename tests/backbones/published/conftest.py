@@ -72,6 +72,7 @@ def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("MILLPOND_LIMIX_CODE", str(tmp_path))
     folder = tmp_path / "data"
     folder.mkdir()
     monkeypatch.setenv("MILLPOND_DATA", str(folder))

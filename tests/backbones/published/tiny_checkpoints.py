@@ -23,7 +23,8 @@ def randomised(network: Any) -> dict[str, torch.Tensor]:
     return state
 
 
-def save_tabicl(folder: Path) -> Path:
+def save_tabicl(folder: Path, full: bool = False) -> Path:
+    """``full``: of the released network's size, as in the two that follow."""
     from tabicl._model.tabicl import TabICL
 
     config = {
@@ -46,12 +47,15 @@ def save_tabicl(folder: Path) -> Path:
         "icl_ssmax": "qassmax-mlp-elementwise",
         "zero_init": False,
     }
+    if full:  # the class's own sizes
+        for name in ("embed_dim", *(name for name in config if "_num_" in name or "nhead" in name)):
+            del config[name]
     path = folder / "tabicl.ckpt"
     torch.save({"config": config, "state_dict": randomised(TabICL(**config))}, path)
     return path
 
 
-def save_tabpfn(folder: Path) -> Path:
+def save_tabpfn(folder: Path, full: bool = False) -> Path:
     from tabpfn.architectures import ARCHITECTURES
 
     config = {
@@ -63,6 +67,8 @@ def save_tabpfn(folder: Path) -> Path:
         "features_per_group": 3,
         "num_thinking_rows": 4,
     }
+    if full:
+        config |= {"emsize": 192, "nlayers": 18, "nhead": 6, "num_thinking_rows": 64}
     made = ARCHITECTURES["base"]
     parsed, _ = made.parse_config(config)
     network = made.get_architecture(parsed, n_out=10, cache_trainset_representation=False)
@@ -73,16 +79,24 @@ def save_tabpfn(folder: Path) -> Path:
     return path
 
 
-def save_tabdpt(folder: Path) -> Path:
+def save_tabdpt(folder: Path, full: bool = False) -> Path:
     from omegaconf import OmegaConf
     from safetensors.torch import save_file
     from tabdpt.model import TabDPTModel
 
-    model = {"max_num_classes": 10, "nhead": 2, "emsize": 32, "nhid_factor": 2, "nlayers": 2}
+    width, layers, heads = (768, 16, 4) if full else (32, 2, 2)
+    model = {"max_num_classes": 10, "nhead": heads, "emsize": width, "nlayers": layers}
+    model["nhid_factor"] = 2
     config = {"model": model | {"max_num_features": 100}, "training": {"dropout": 0.0}}
     config["env"] = {"device": "cpu"}
     network = TabDPTModel(
-        dropout=0.0, n_out=10, nhead=2, nhid=64, ninp=32, nlayers=2, num_features=100
+        dropout=0.0,
+        n_out=10,
+        nhead=heads,
+        nhid=2 * width,
+        ninp=width,
+        nlayers=layers,
+        num_features=100,
     )
     assert OmegaConf.create(config).model.max_num_classes == 10
     path = folder / "tabdpt1_1.safetensors"

@@ -82,6 +82,8 @@ def read_checkpoint(path: Path) -> Any:
     try:
         with warnings.catch_warnings(action="ignore"):  # on bytes that are no checkpoint at all
             return torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError:  # torch's own words advise to load it all the same
+        raise Unreadable("it is not a checkpoint of tensors and plain values") from None
     except UNREADABLE as error:
         first = str(error).strip().partition("\n")[0]
         raise Unreadable(f"it cannot be read as a checkpoint ({first})") from None
