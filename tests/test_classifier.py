@@ -62,8 +62,8 @@ def snapshot(classifier: StreamClassifier) -> tuple[Any, ...]:
     return (
         {name: (array.shape, array.tobytes()) for name, array in state.items()},
         classifier.classes_.tolist(),
-        classifier._encoder.state(),
-        classifier._waiting.state(),
+        classifier._intake.encoder.state(),
+        classifier._intake.waiting.state(),
         classifier.fingerprint(),
     )
 
@@ -314,8 +314,8 @@ def test_what_waits_is_bounded() -> None:
     classifier.predict_one([102.0])  # asked again: the newest
     classifier.predict_one([200.0])
     row = np.array([102.0], np.float32)
-    assert classifier._waiting.score_of(row) is not None
-    assert classifier._waiting.score_of(row + 1) is None
+    assert classifier._intake.waiting.score_of(row) is not None
+    assert classifier._intake.waiting.score_of(row + 1) is None
 
 
 @pytest.mark.parametrize("waiting", [0, -1, 2.5, "many", None])
@@ -400,11 +400,11 @@ def test_a_feature_by_a_new_name_makes_the_rows_wider() -> None:
 
 def test_predicting_changes_nothing_but_what_waits() -> None:
     classifier = taught()
-    encoder = classifier._encoder.state()
+    encoder = classifier._intake.encoder.state()
     facts = {name: a.tobytes() for name, a in classifier._learner.contexts.facts().items()}
     classifier.predict_one({"u": 1.0, "v": 2.0, "w": "new", "x": 1.0}, key=1)
     classifier.predict_one({"y": True})
-    assert classifier._encoder.state() == encoder
+    assert classifier._intake.encoder.state() == encoder
     after = {name: a.tobytes() for name, a in classifier._learner.contexts.facts().items()}
     assert after == facts
 

@@ -101,3 +101,14 @@ def check_tau(tau: float | str) -> float | str:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+
+def check_whole(name: str, value: int, least: int) -> int:
+    """A whole number of at least so much, or BadOption."""
+    try:
+        whole = operator.index(value)
+    except TypeError:
+        whole = least - 1
+    if whole < least:
+        raise BadOption(f"{name} must be a whole number of at least {least}, not {value!r}")
+    return whole

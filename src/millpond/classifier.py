@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import operator
 import os
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -12,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from millpond import saved, tags
+from millpond import saved
 from millpond.backbones import Backbone, Prediction
-from millpond.encoding import Encoder
+from millpond.checks import check_whole
 from millpond.errors import BadInput, BadOption, CheckpointError, MillpondError
+from millpond.intake import Intake, check_key, check_label
 from millpond.learner import DEFAULT_BACKBONE, ContextLearner, FloatArray
 from millpond.policies import Policy
-from millpond.reading import Cells, is_missing, read_row, read_rows
-from millpond.state import named, under
-from millpond.waiting import Waiting
+from millpond.reading import Cells, read_rows
+from millpond.state import fingerprint, named, under
 
 Row = Mapping[Any, Any] | ArrayLike
 
@@ -79,7 +76,7 @@ class StreamClassifier:
         waiting: int = WAITING,
         **options: Any,
     ) -> None:
-        self.seed = _whole("seed", seed, 0)
+        self.seed = check_whole("seed", seed, 0)
         self._learner = ContextLearner(
             1,
             backbone=backbone,
@@ -99,10 +96,7 @@ class StreamClassifier:
             "waiting": waiting,
             **options,
         }
-        self._encoder = Encoder()
-        self._waiting = Waiting(_whole("waiting", waiting, 1))
-        self._codes: dict[Hashable, int] = {}
-        self._labels: list[Hashable] = []
+        self._intake = Intake(waiting)
 
     def __repr__(self) -> str:
         made = {**self._arguments, "backbone": self._learner.backbone.name}
@@ -111,14 +105,15 @@ class StreamClassifier:
     @property
     def classes_(self) -> NDArray[Any]:
         """The labels seen so far, in order of first appearance."""
-        classes = np.empty(len(self._labels), dtype=object)
-        classes[:] = self._labels
+        labels = self._intake.labels
+        classes = np.empty(len(labels), dtype=object)
+        classes[:] = labels
         return classes
 
     @property
     def forgotten_(self) -> int:
         """How many predictions with a key were forgotten because too many waited."""
-        return self._waiting.forgotten
+        return self._intake.waiting.forgotten
 
     # -- one row ---------------------------------------------------------------------------------
 
@@ -126,63 +121,53 @@ class StreamClassifier:
         """The probability of each class that is now in the context; {} while it is empty."""
         prediction = self._predict(x, key)
         return {
-            self._labels[code]: float(p)
+            self._intake.labels[code]: float(p)
             for code, p in zip(prediction.classes, prediction.proba[0], strict=True)
         }
 
     def predict_one(self, x: Row, *, key: Hashable | None = None) -> Any:
         """The most likely label (the earlier seen on ties); None while the context is empty."""
         prediction = self._predict(x, key)
-        return self._labels[int(prediction.best()[0])] if len(prediction.classes) else None
+        return self._intake.labels[int(prediction.best()[0])] if len(prediction.classes) else None
 
     def learn_one(
         self, x: Row | None = None, y: Any = None, *, key: Hashable | None = None
     ) -> None:
         """Add a labelled row to the context; with a key, the row that was predicted under it."""
-        label = self._label(y)
-        given = None if x is None else read_row(x, self._encoder.by_name)
-        waits = None if key is None else self._waiting.under(_hashable(key))
-        if waits is not None:
-            cells, score = waits[0] if given is None else given, waits[1]
-            self._encoder.check([cells])
-        elif given is not None:
-            self._encoder.check([cells := given])
-            score = self._score(cells)
-        elif key is None:
-            raise BadInput("nothing to learn: give x, or the key that it was predicted under")
-        else:
-            raise BadInput(self._waiting.why_not(key))
-        self._learn(cells, label, score)
-        self._waiting.learned(key, cells)
+        row = self._intake.to_learn(x, y, key)
+        score = self._ask_score(row.cells) if row.score is None else row.score
+        self._learn(row.cells, row.label, score)
+        self._intake.waiting.learned(key, row.cells)
 
     # -- many rows -------------------------------------------------------------------------------
 
     def partial_fit(self, X: Any, y: Sequence[Any]) -> StreamClassifier:
         """Learn rows one after the other. All rows are checked before the first is learned."""
-        rows = read_rows(X, self._encoder.by_name)
+        rows = read_rows(X, self._intake.encoder.by_name)
         try:
-            labels = [self._label(label) for label in y]
+            labels = [check_label(label) for label in y]
         except TypeError:
             raise BadInput(
                 f"labels must come one for each row, not as {type(y).__name__}"
             ) from None
         if len(rows) != len(labels):
             raise BadInput(f"{len(rows)} rows but {len(labels)} labels")
-        self._encoder.check(rows)
+        self._intake.encoder.check(rows)
         for cells, label in zip(rows, labels, strict=True):
-            self._learn(cells, label, self._score(cells))
-            self._waiting.learned(None, cells)
+            score = self._intake.waiting.score_of(cells)
+            self._learn(cells, label, self._ask_score(cells) if score is None else score)
+            self._intake.waiting.learned(None, cells)
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
         """(n, classes) in the order of ``classes_``; 0 for classes that are not in the context."""
-        prediction = self._ask(read_rows(X, self._encoder.by_name))
-        return prediction.dense(len(self._labels))
+        prediction = self._ask(read_rows(X, self._intake.encoder.by_name))
+        return prediction.dense(len(self._intake.labels))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """(n,) the most likely labels; needs at least one labelled row to have been learned."""
-        rows = read_rows(X, self._encoder.by_name)
-        if not self._labels:
+        rows = read_rows(X, self._intake.encoder.by_name)
+        if not self._intake.labels:
             raise BadInput("nothing has been learned yet: call partial_fit or learn_one first")
         return self.classes_[self._ask(rows).best()]
 
@@ -191,7 +176,11 @@ class StreamClassifier:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything that decides the future into one file, whole or not at all."""
         name = self._learner.backbone.name
-        meta = {"arguments": _plain_options(self._arguments), "backbone": name, **self._answers()}
+        meta = {
+            "arguments": _plain_options(self._arguments),
+            "backbone": name,
+            **self._intake.state(),
+        }
         saved.write(path, meta, named("learner.", self._learner.state()))
 
     @classmethod
@@ -217,7 +206,8 @@ class StreamClassifier:
             if arrays["learner.contexts.arrival"].shape != (1, arguments["budget"] + 1):
                 raise CheckpointError(f"{path} cannot be taken up: its context has another budget")
             classifier = cls(**arguments)
-            classifier._restore(meta, under("learner.", arrays))
+            classifier._intake.restore(meta)
+            classifier._learner.restore(under("learner.", arrays), encode_anew=True)
         except MillpondError:
             raise
         except Exception as error:  # whole, but its parts do not fit together
@@ -226,90 +216,36 @@ class StreamClassifier:
 
     def fingerprint(self) -> str:
         """SHA-256 of all that decides the answers: rows, labels, scores, encodings, what waits."""
-        digest = hashlib.sha256(json.dumps(self._answers(), sort_keys=True).encode())
-        for name, array in sorted(self._learner.contexts.facts().items()):
-            little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-            digest.update(f"{name} {little.dtype.str} {little.shape}".encode())
-            digest.update(little.tobytes())
-        return digest.hexdigest()
-
-    def _answers(self) -> dict[str, Any]:
-        return {
-            "labels": [tags.encode(label, "the label") for label in self._labels],
-            "encoder": tags.encode(self._encoder.state(), "the feature or category"),
-            "waiting": tags.encode(self._waiting.state(), "the key or category"),
-        }
-
-    def _restore(self, meta: dict[str, Any], learner: dict[str, NDArray[Any]]) -> None:
-        self._labels = [tags.decode(label) for label in meta["labels"]]
-        self._codes = {label: code for code, label in enumerate(self._labels)}
-        self._encoder.restore(tags.decode(meta["encoder"]))
-        self._waiting.restore(tags.decode(meta["waiting"]))
-        self._learner.restore(learner, encode_anew=True)
+        return fingerprint(self._intake.state(), self._learner.contexts.facts())
 
     # -- inside ----------------------------------------------------------------------------------
 
     def _predict(self, x: Row, key: Hashable | None) -> Prediction:
-        cells = read_row(x, self._encoder.by_name)
+        cells = self._intake.read(x)
         prediction = self._ask([cells])
         score = float(self._learner.score([prediction], _LANE)[0, 0])
-        self._waiting.add(_hashable(key), cells, score)
+        self._intake.waiting.add(check_key(key), cells, score)
         return prediction
 
     def _ask(self, rows: Sequence[Cells]) -> Prediction:
-        if not self._labels:
+        encoder = self._intake.encoder
+        if not self._intake.labels:
             return Prediction(np.arange(0), np.empty((len(rows), 0)))
-        X = np.empty((1, len(rows), self._encoder.width), np.float32)
+        X = np.empty((1, len(rows), encoder.width), np.float32)
         for place, cells in enumerate(rows):
-            X[0, place] = self._encoder.vector(cells)
+            X[0, place] = encoder.vector(cells)
         return self._learner.predict(range(1), X, _LANE)[0]
 
-    def _score(self, cells: Cells) -> float:
-        """The uncertainty of a row's last prediction, or of one made now."""
-        score = self._waiting.score_of(cells)
-        if score is None:
-            score = float(self._learner.score([self._ask([cells])], _LANE)[0, 0])
-        return score
+    def _ask_score(self, cells: Cells) -> float:
+        """The uncertainty of a prediction made now."""
+        return float(self._learner.score([self._ask([cells])], _LANE)[0, 0])
 
     def _learn(self, cells: Cells, label: Hashable, score: float) -> None:
         """Learn a row that was checked: nothing can be wrong with it any more."""
-        if label not in self._codes:
-            self._codes[label] = len(self._labels)
-            self._labels.append(label)
-        row = self._encoder.learn(cells)
+        row, code = self._intake.learn(cells, label)
         if self._learner.contexts.X.shape[2]:
             self._learner.contexts.widen(len(row))
-        y = np.array([self._codes[label]])
-        self._learner.learn(0, row[None], y, np.array([score]), _LANE)
-
-    def _label(self, y: Any) -> Hashable:
-        """The label as Python has it, or BadInput."""
-        label: Hashable = y.item() if isinstance(y, np.generic) and y.dtype.kind not in "mM" else y
-        try:
-            hash(label)
-        except TypeError:
-            raise BadInput(f"a label must be hashable, not {type(y).__name__}") from None
-        if is_missing(label):
-            raise BadInput(f"the label is missing ({y}): learn a row once its label is known")
-        return label
-
-
-def _hashable(key: Hashable | None) -> Hashable | None:
-    try:
-        hash(key)
-    except TypeError:
-        raise BadInput(f"a key must be hashable, not {type(key).__name__}") from None
-    return key
-
-
-def _whole(name: str, value: int, least: int) -> int:
-    try:
-        whole = operator.index(value)
-    except TypeError:
-        whole = least - 1
-    if whole < least:
-        raise BadOption(f"{name} must be a whole number of at least {least}, not {value!r}")
-    return whole
+        self._learner.learn(0, row[None], np.array([code]), np.array([score]), _LANE)
 
 
 def _check_passed(name: str, by_name: str | None, backbone: Backbone | None) -> None:

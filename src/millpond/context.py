@@ -235,28 +235,21 @@ class Contexts:
             "arrival": self.arrival.copy(),
         }
         for lane, banks in enumerate(self.banks):
-            state[f"short_{lane}"] = banks.short_slots().copy()
-            state[f"long_{lane}"] = banks.long_slots().copy()
-            counters = [banks.seen, banks.freed, banks.admitted]
-            state[f"counters_{lane}"] = np.array(counters, dtype=np.int64)
-            if banks.moments is not None:
-                state |= named(f"moments_{lane}.", banks.moments.state())
-            if banks.auto is not None:
-                state[f"auto_{lane}"] = np.array(banks.auto.scores())
-            state[f"classes_seen_{lane}"] = np.array(sorted(banks.classes_seen), dtype=np.int64)
+            state |= banks.state(lane)
         return state
 
-    def facts(self) -> State:
-        """What the state means, whatever slots the rows are in: for fingerprints."""
+    def facts(self, lanes: Sequence[int] | None = None) -> State:
+        """What the state means, whatever slots the rows are in: for fingerprints. Of some lanes, by
+        their place among these, or of all."""
         facts: State = {}
-        for lane, banks in enumerate(self.banks):
-            slots = self.slots_of(lane)
+        for place, lane in enumerate(range(self.lanes) if lanes is None else lanes):
+            banks, slots = self.banks[lane], self.slots_of(lane)
             for name in ("X", "y", "score", "arrival"):
-                facts[f"{name}_{lane}"] = getattr(self, name)[lane, slots]
+                facts[f"{name}_{place}"] = getattr(self, name)[lane, slots]
             counters = [banks.seen, banks.n_short, banks.n_long]
-            facts[f"counters_{lane}"] = np.array([*counters, *sorted(banks.classes_seen)])
+            facts[f"counters_{place}"] = np.array([*counters, *sorted(banks.classes_seen)])
             if banks.auto is not None:
-                facts[f"auto_{lane}"] = np.array(banks.auto.scores())
+                facts[f"auto_{place}"] = np.array(banks.auto.scores())
         return facts
 
     def restore(self, state: State) -> None:
@@ -264,18 +257,34 @@ class Contexts:
         self.X, self.y = state["X"].copy(), state["y"].copy()
         self.score, self.arrival = state["score"].copy(), state["arrival"].copy()
         for lane, banks in enumerate(self.banks):
-            banks.refill(state[f"short_{lane}"], state[f"long_{lane}"], self.y[lane])
-            banks.seen, banks.freed, banks.admitted = map(int, state[f"counters_{lane}"])
-            if banks.moments is not None:
-                banks.moments.restore(under(f"moments_{lane}.", state))
-            if banks.auto is not None:
-                banks.auto = AutoTau(banks.auto.rate, state[f"auto_{lane}"].tolist())
-            banks.classes_seen = set(map(int, state[f"classes_seen_{lane}"]))
+            banks.restore(state, lane, self.y[lane])
+
+    def lane_state(self, lane: int) -> State:
+        """One lane's part: the state that contexts of this lane alone would have."""
+        state = {name: getattr(self, name)[lane : lane + 1].copy() for name in _BY_LANE}
+        return state | self.banks[lane].state(0)
+
+    def restore_lane(self, lane: int, state: State) -> None:
+        """Put a lane's state in the place of another's; columns that its rows lack are missing."""
+        features, width = state["X"].shape[2], self.X.shape[2]
+        if features > width and not any(bank.seen for bank in self.banks):
+            self._allocate_features(features)
+        elif features > width:
+            raise BadInput(f"rows of {features} features for contexts of {width}")
+        for name in ("y", "score", "arrival"):
+            getattr(self, name)[lane] = state[name][0]
+        self.X[lane] = 0.0
+        self.X[lane, :, :features] = state["X"][0]
+        self.X[lane, self.arrival[lane] >= 0, features:] = np.nan
+        banks = self.banks[lane]
+        banks.restore(state, 0, self.y[lane])
+        if banks.moments is not None and features < width:
+            banks.moments.widen(width - features, np.nan)
 
     def _refuse_other_sizes(self, state: State) -> None:
         """A CheckpointError unless the arrays are such contexts' and every slot is one of theirs."""
         fits = state["X"].ndim == 3
-        for name in ("X", "y", "score", "arrival"):
+        for name in _BY_LANE:
             own, saved = getattr(self, name), state[name]
             fits &= saved.dtype == own.dtype and saved.shape[:2] == own.shape[:2]
             fits &= name == "X" or saved.ndim == 2
@@ -287,6 +296,9 @@ class Contexts:
             fits &= len(slots) == len(short) + len(long) and slots <= set(range(self.slots))
         if not fits:
             raise CheckpointError("the saved contexts are not of these sizes, or not whole")
+
+
+_BY_LANE = ("X", "y", "score", "arrival")
 
 
 class _Banks:
@@ -361,6 +373,30 @@ class _Banks:
         self._long[position : self.n_long - 1] = self._long[position + 1 : self.n_long]
         self.n_long -= 1
         return slot
+
+    def state(self, lane: int) -> State:
+        """Under names that end in the lane's number."""
+        counters = [self.seen, self.freed, self.admitted]
+        state: State = {
+            f"short_{lane}": self.short_slots().copy(),
+            f"long_{lane}": self.long_slots().copy(),
+            f"counters_{lane}": np.array(counters, dtype=np.int64),
+        }
+        if self.moments is not None:
+            state |= named(f"moments_{lane}.", self.moments.state())
+        if self.auto is not None:
+            state[f"auto_{lane}"] = np.array(self.auto.scores())
+        state[f"classes_seen_{lane}"] = np.array(sorted(self.classes_seen), dtype=np.int64)
+        return state
+
+    def restore(self, state: State, lane: int, y: IntArray) -> None:
+        self.refill(state[f"short_{lane}"], state[f"long_{lane}"], y)
+        self.seen, self.freed, self.admitted = map(int, state[f"counters_{lane}"])
+        if self.moments is not None:
+            self.moments.restore(under(f"moments_{lane}.", state))
+        if self.auto is not None:
+            self.auto = AutoTau(self.auto.rate, state[f"auto_{lane}"].tolist())
+        self.classes_seen = set(map(int, state[f"classes_seen_{lane}"]))
 
     def refill(self, short: IntArray, long: IntArray, y: IntArray) -> None:
         self._head = self.n_short = self.n_long = 0

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from millpond.backbones import Backbone, Prediction, get_backbone
+from millpond.backbones.base import lane_session
 from millpond.context import Contexts, make_details
 from millpond.errors import OtherWeights
 from millpond.policies import Details, Policy
@@ -109,6 +110,16 @@ class ContextLearner:
     def state(self) -> State:
         """Everything that decides the future, the backbone's caches included."""
         return named("contexts.", self.contexts.state()) | named("session.", self.session.state())
+
+    def lane_state(self, lane: int) -> State:
+        """One lane's part: the state of a learner of this lane alone."""
+        state = named("contexts.", self.contexts.lane_state(lane))
+        return state | named("session.", lane_session(self.session).lane_state(lane))
+
+    def restore_lane(self, lane: int, state: State) -> None:
+        """Put a lane's state, of as many features or fewer, in the place of another's."""
+        self.contexts.restore_lane(lane, under("contexts.", state))
+        lane_session(self.session).restore_lane(lane, under("session.", state))
 
     def restore(self, state: State, *, encode_anew: bool = False) -> None:
         """Go on where the state was saved, exactly; ``encode_anew`` lets other weights go on with it.

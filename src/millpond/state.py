@@ -35,6 +35,16 @@ def under(prefix: str, state: State) -> State:
     return {name[len(prefix) :]: array for name, array in state.items() if name.startswith(prefix)}
 
 
+def fingerprint(meta: Any, arrays: State) -> str:
+    """SHA-256 of JSON and arrays, the same on every machine."""
+    digest = hashlib.sha256(json.dumps(meta, sort_keys=True).encode())
+    for name, array in sorted(arrays.items()):
+        little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        digest.update(f"{name} {little.dtype.str} {little.shape}".encode())
+        digest.update(little.tobytes())
+    return digest.hexdigest()
+
+
 def pack(meta: dict[str, Any], arrays: State) -> bytes:
     buffer = io.BytesIO()
     entries: dict[str, Any] = {"meta": np.frombuffer(json.dumps(meta).encode(), np.uint8), **arrays}

@@ -8,12 +8,13 @@ classes and nothing else: pass its instance wherever a name is taken.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from millpond.context import Contexts, Deltas
+from millpond.errors import BadOption
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -32,6 +33,43 @@ class Session(Protocol):
         """Caches that a resumed session needs to continue bit for bit."""
 
     def restore(self, state: dict[str, NDArray[Any]]) -> None: ...
+
+
+@runtime_checkable
+class LaneSession(Session, Protocol):
+    """A session whose lanes can be taken out and put in one by one, as a fleet of keys does.
+
+    A session that keeps nothing between calls (its `state` is empty) needs none of this.
+    """
+
+    def lane_state(self, lane: int) -> dict[str, NDArray[Any]]:
+        """One lane's part of the state: what a session of this lane alone would have."""
+
+    def restore_lane(self, lane: int, state: dict[str, NDArray[Any]]) -> None:
+        """Put a lane's state in the place of another's, after its context was. Its rows may have had
+        fewer columns than the context has now: the columns beyond were never seen."""
+
+
+class _Stateless:
+    """The lanes of a session that keeps nothing."""
+
+    def lane_state(self, lane: int) -> dict[str, NDArray[Any]]:
+        return {}
+
+    def restore_lane(self, lane: int, state: dict[str, NDArray[Any]]) -> None:
+        pass
+
+
+def lane_session(session: Session) -> LaneSession | _Stateless:
+    """The session as one whose lanes can be moved, or BadOption."""
+    if isinstance(session, LaneSession):
+        return session
+    if session.state():
+        raise BadOption(
+            f"the lanes of a {type(session).__name__} cannot be taken out one by one: "
+            "it has no lane_state and restore_lane"
+        )
+    return _Stateless()
 
 
 class Backbone(Protocol):

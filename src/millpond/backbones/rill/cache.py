@@ -102,5 +102,12 @@ class Cache:
         for name in _SAVED:
             getattr(self, name)[...] = state[name]
 
+    def lane_state(self, lane: int) -> State:
+        return {name: getattr(self, name)[lane : lane + 1].copy() for name in _SAVED}
+
+    def restore_lane(self, lane: int, state: State) -> None:
+        for name in _SAVED:
+            getattr(self, name)[lane] = state[name][0]
+
 
 _SAVED = ("keys", "values", "used", "added", "evicted", "promoted")

@@ -82,6 +82,27 @@ class Classes:
             "known": np.array([len(places) for places in self._places], np.int64),
         }
 
+    def lane_state(self, lane: int) -> State:
+        """With room for the lane's own classes alone."""
+        known = len(self._places[lane])
+        state = {name: getattr(self, name)[lane : lane + 1, :known].copy() for name in _BY_CLASS}
+        state["of_column"] = self.of_column[lane : lane + 1].copy()
+        return state | {"known": np.array([known], np.int64)}
+
+    def restore_lane(self, lane: int, state: State) -> None:
+        known = int(state["known"][0])
+        while self.code.shape[1] < known:
+            self._grow()
+        for name in _BY_CLASS:
+            getattr(self, name)[lane] = 0
+            getattr(self, name)[lane, :known] = state[name][0, :known]
+        codes = self.code[lane, :known].tolist()
+        self._places[lane] = {code: place for place, code in enumerate(codes)}
+        self.of_column[lane] = state["of_column"][0]
+        self.ballot[lane] = 0.0
+        columns = np.flatnonzero(self.of_column[lane] != NONE)
+        self.ballot[lane, 0, columns, self.of_column[lane, columns]] = 1.0
+
     def restore(self, state: State) -> None:
         self.of_column = state["of_column"].copy()
         self._make_room(state["code"].shape[1])
@@ -97,3 +118,6 @@ class Classes:
             self._places[lane] = {code: place for place, code in enumerate(codes)}
         lanes, columns = np.nonzero(self.of_column != NONE)
         self.ballot[lanes, 0, columns, self.of_column[lanes, columns]] = 1.0
+
+
+_BY_CLASS = ("code", "count", "last")

@@ -149,6 +149,18 @@ class Columns:
         for name in _SAVED:
             getattr(self, name)[...] = state[name]
 
+    def lane_state(self, lane: int) -> State:
+        return {name: getattr(self, name)[lane : lane + 1].copy() for name in _SAVED}
+
+    def restore_lane(self, lane: int, state: State) -> None:
+        """Columns beyond those of the state are as new."""
+        fresh = Columns(1, self.mean.shape[1])
+        features = state["mean"].shape[1]
+        for name in _SAVED:
+            whole = getattr(fresh, name)
+            whole[(slice(None), slice(features))[: whole.ndim]] = state[name]
+            getattr(self, name)[lane] = whole[0]
+
 
 def _counted(hits: NDArray[np.bool_]) -> NDArray[Any]:
     """(..., REFERENCE) -> (...) how many are true; 16 bits hold them and add up fast."""

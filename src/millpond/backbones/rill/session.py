@@ -146,6 +146,30 @@ class RillSession:
         RillSession.__init__(self, kept["network"], kept["contexts"])
         self.restore(kept["state"])  # by copies: what was kept may be read-only
 
+    def lane_state(self, lane: int) -> State:
+        """One lane's part of the state: what a session of this lane alone would have."""
+        state = {name: getattr(self, f"_{name}")[lane : lane + 1].copy() for name in _SAVED}
+        state["weights"] = np.frombuffer(bytes.fromhex(self._network.sha256), np.uint8)
+        state |= named("cache.", self._cache.lane_state(lane))
+        state |= named("classes.", self._classes.lane_state(lane))
+        return state | named("columns.", self._columns.lane_state(lane))
+
+    def restore_lane(self, lane: int, state: State) -> None:
+        """Put a lane's state in the place of another's; columns it has not had are as new."""
+        refuse_other_weights(state, self._network)
+        features = self._contexts.X.shape[2]
+        if features != self._features:
+            self._set_columns(self._columns.widened(features))
+        for name in _SAVED[:-1]:
+            getattr(self, f"_{name}")[lane] = state[name][0]
+        had = state["query"].shape[1]
+        self._query[lane] = 0.0
+        self._query[lane, :had] = state["query"][0]
+        self._asked[lane] &= had == features  # an embedding of other columns is no one's any more
+        self._cache.restore_lane(lane, under("cache.", state))
+        self._classes.restore_lane(lane, under("classes.", state))
+        self._columns.restore_lane(lane, under("columns.", state))
+
     # -- inside ----------------------------------------------------------------------------------
 
     def _ask(self, X: NDArray[np.float32], lanes: Lanes) -> NDArray[np.float64]:
