@@ -182,7 +182,7 @@ def test_many_rows_are_the_one_row_verbs() -> None:
         dense = [[proba.get(label, 0.0) for label in one.classes_] for proba in probas]
         assert many.predict_proba(queries).tolist() == dense
         assert many.predict(queries).tolist() == [one.predict_one(x) for x in queries]
-        one._waiting = Waiting(WAITING)
+        one._intake.waiting = Waiting(WAITING)
 
 
 def test_no_rows_are_no_rows() -> None:
@@ -302,7 +302,7 @@ def test_what_waits_is_bounded() -> None:
     for t in range(5):
         classifier.predict_one([100.0 + t], key=t)
         classifier.predict_one([100.0 + t])
-    assert len(classifier._waiting) == 6
+    assert len(classifier._intake.waiting) == 6
     assert classifier.forgotten_ == 2
     with pytest.raises(BadInput, match="key 1 was forgotten: more than 3 waited"):
         classifier.learn_one(y=0, key=1)
@@ -425,7 +425,7 @@ def test_growing_rows_are_rows_that_missed_values_before(seed: int, policy: str)
         row = {f"f{k}": value for k, value in enumerate(x.tolist()) if value == value}
         proba, y = classifier.predict_proba_one(row), int(rng.integers(3))
         classifier.learn_one(row, y)
-        oracle.observe(x, classifier._codes[y], list(proba.values()) or None)
+        oracle.observe(x, classifier._intake._codes[y], list(proba.values()) or None)
         contexts = classifier._learner.contexts
         assert contexts.arrival[0, contexts.slots_of(0)].tolist() == oracle.arrivals("all")
 

@@ -14,6 +14,7 @@ import millpond
 NAMES = {
     "Context",
     "Delta",
+    "Fleet",
     "Result",
     "Stream",
     "StreamClassifier",

@@ -64,6 +64,16 @@ def test_an_empty_classifier_is_saved_too(tmp_path: Path) -> None:
     other.learn_one({"u": 1.0}, "a")
 
 
+def test_one_that_was_only_asked_learns_its_columns_later(tmp_path: Path) -> None:
+    classifier = StreamClassifier(budget=5)
+    classifier.predict_one([1.0, 2.0], key=1)
+    classifier.save(tmp_path / "it")
+    other = StreamClassifier.load(tmp_path / "it")
+    for each in (classifier, other):
+        each.learn_one(y="a", key=1)
+    same_after(classifier, other, [[1.0, 2.0], [0.0, 1.0]])
+
+
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.millpond")), ids=lambda path: path.stem)
 def test_files_of_earlier_versions(path: Path) -> None:
     """Never written again: these are what users have."""
@@ -261,7 +271,7 @@ def test_the_fingerprint_is_that_of_the_state() -> None:
     changed[1].predict_one({"u": 1.0})
     changed[2].predict_one({"u": 1.0}, key=1)
     changed[3]._learner.contexts.score[0, 0] += 0.5
-    changed[4]._labels[0] = "z"
+    changed[4]._intake.labels[0] = "z"
     found = {classifier.fingerprint() for classifier in [fresh(), *changed]}
     assert len(found) == 6
 

@@ -134,7 +134,8 @@ class StreamClassifier:
         self, x: Row | None = None, y: Any = None, *, key: Hashable | None = None
     ) -> None:
         """Add a labelled row to the context; with a key, the row that was predicted under it."""
-        row = self._intake.to_learn(x, y, key)
+        label = check_label(y)
+        row = self._intake.to_learn(None if x is None else self._intake.read(x), label, key)
         score = self._ask_score(row.cells) if row.score is None else row.score
         self._learn(row.cells, row.label, score)
         self._intake.waiting.learned(key, row.cells)

@@ -123,7 +123,8 @@ class Encoder:
 
     def _see_whether_plain(self) -> None:
         kinds = self._kinds.values()
-        self._plain = len(kinds) == self.width and all(codes is None for codes in kinds)
+        known = 0 < len(kinds) == self.width
+        self._plain = known and all(codes is None for codes in kinds)
 
     # -- saving ----------------------------------------------------------------------------------
 

@@ -58,3 +58,11 @@ class CheckpointError(MillpondError):
 
 class OtherWeights(CheckpointError):
     """A backbone's caches that other weights made; a run cannot go on with them."""
+
+
+class StoreError(MillpondError):
+    """A fleet's data that is damaged, in use by another process, or could not be written."""
+
+
+class TooMany(MillpondError):
+    """A limit is reached: of keys, of labels, or of requests that wait."""

@@ -43,10 +43,8 @@ class Intake:
         """A row of any kind, as far as it can be read without its columns."""
         return read_row(x, self.encoder.by_name)
 
-    def to_learn(self, x: Any | None, y: Any, key: Hashable | None) -> ToLearn:
-        """The row that a label belongs to: x, or else what waits under a key. Changes nothing."""
-        label = check_label(y)
-        given = None if x is None else self.read(x)
+    def to_learn(self, given: Cells | None, label: Hashable, key: Hashable | None) -> ToLearn:
+        """The row that a label belongs to: the given one, or else what waits under a key."""
         waits = None if key is None else self.waiting.under(check_key(key))
         if waits is not None:
             cells, score = waits[0] if given is None else given, waits[1]

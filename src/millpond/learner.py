@@ -44,6 +44,7 @@ class ContextLearner:
         """Options that are not details of a context go to the backbone."""
         known = {name: options.pop(name) for name in list(options) if name in _DETAILS}
         self.options = {**known, **options}
+        self.details = known
         self.backbone = get_backbone(backbone, **options)
         self.contexts = Contexts(
             lanes,

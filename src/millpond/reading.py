@@ -77,6 +77,20 @@ def same(cells: Cells) -> Hashable:
     return frozenset((name, cell) for name, cell in cells.items() if cell is not None)
 
 
+def flat(cells: Cells) -> bytes | tuple[Any, ...]:
+    """A row in a form that can be saved: bytes, (True, (name, cell), ...) or (False, cell, ...)."""
+    if isinstance(cells, np.ndarray):
+        return cells.tobytes()
+    return (True, *cells.items()) if isinstance(cells, dict) else (False, *cells)
+
+
+def unflat(stored: bytes | tuple[Any, ...]) -> Cells:
+    if isinstance(stored, bytes):
+        return np.frombuffer(stored, dtype=np.float32).copy()
+    named, *cells = stored
+    return dict(cells) if named else tuple(cells)
+
+
 def is_missing(value: Any) -> bool:
     """None, and whatever is not equal to itself: NaN, NaT, and pandas' NA, which will not say."""
     try:

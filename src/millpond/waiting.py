@@ -6,9 +6,7 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from typing import Any
 
-import numpy as np
-
-from millpond.reading import Cells, same
+from millpond.reading import Cells, flat, same, unflat
 
 
 class Waiting:
@@ -74,13 +72,13 @@ class Waiting:
     # -- saving ----------------------------------------------------------------------------------
 
     def state(self) -> tuple[Any, ...]:
-        keyed = ((key, _flat(cells), score) for key, (cells, score) in self._by_key.items())
+        keyed = ((key, flat(cells), score) for key, (cells, score) in self._by_key.items())
         return (self.forgotten, *map(tuple, (self._by_row.items(), keyed, self._gone.items())))
 
     def restore(self, state: tuple[Any, ...]) -> None:
         self.forgotten, by_row, by_key, gone = state
         self._by_row = OrderedDict(by_row)
-        self._by_key = OrderedDict((key, (_unflat(cells), score)) for key, cells, score in by_key)
+        self._by_key = OrderedDict((key, (unflat(cells), score)) for key, cells, score in by_key)
         self._gone = OrderedDict(gone)
 
 
@@ -89,17 +87,3 @@ def _newest(waiting: OrderedDict[Hashable, Any], key: Hashable, value: Any, most
     waiting[key] = value
     waiting.move_to_end(key)
     return waiting.popitem(last=False)[0] if len(waiting) > most else None
-
-
-def _flat(cells: Cells) -> bytes | tuple[Any, ...]:
-    """A row as bytes, (True, (name, cell), ...) or (False, cell, ...)."""
-    if isinstance(cells, np.ndarray):
-        return cells.tobytes()
-    return (True, *cells.items()) if isinstance(cells, dict) else (False, *cells)
-
-
-def _unflat(flat: bytes | tuple[Any, ...]) -> Cells:
-    if isinstance(flat, bytes):
-        return np.frombuffer(flat, dtype=np.float32).copy()
-    named, *cells = flat
-    return dict(cells) if named else tuple(cells)

@@ -8,7 +8,7 @@ classes and nothing else: pass its instance wherever a name is taken.
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,6 @@ class Session(Protocol):
     def restore(self, state: dict[str, NDArray[Any]]) -> None: ...
 
 
-@runtime_checkable
 class LaneSession(Session, Protocol):
     """A session whose lanes can be taken out and put in one by one, as a fleet of keys does.
 
@@ -62,8 +61,8 @@ class _Stateless:
 
 def lane_session(session: Session) -> LaneSession | _Stateless:
     """The session as one whose lanes can be moved, or BadOption."""
-    if isinstance(session, LaneSession):
-        return session
+    if hasattr(session, "lane_state") and hasattr(session, "restore_lane"):
+        return cast(LaneSession, session)
     if session.state():
         raise BadOption(
             f"the lanes of a {type(session).__name__} cannot be taken out one by one: "
