@@ -39,6 +39,7 @@ from millpond.progress_bar import Arrivals, progress_bar
 from millpond.report import compare_command
 from millpond.report.html import write_report
 from millpond.report.terminal import summary
+from millpond.serve import command as serve_command
 from millpond.streams import load_stream, registry
 
 FAILED, WRONG_USE = 1, 2
@@ -339,6 +340,7 @@ def _parser() -> argparse.ArgumentParser:
     grid_command.add(commands, common)
     compare_command.add(commands, common)
     paper_command.add(commands, common)
+    serve_command.add(commands, common)
 
     what = "the paper's streams: list them, or get one"
     words = commands.add_parser("streams", parents=[common], help=what, description=what)

@@ -178,17 +178,20 @@ class Fleet:
         """What a key's context holds, its labels and features, and what waits; brings it into memory."""
         with self._answer.lock:
             keyed = self._key(key)
-            intake, banks = keyed.intake, None
-            if keyed.place is not None:
-                banks = self._pools.banks(keyed.place, len(intake.labels))
+            intake = keyed.intake
             return {
                 "operations": keyed.operations,
                 "labels": list(intake.labels),
                 "features": intake.encoder.width,
                 "waiting": len(intake.waiting),
                 "forgotten": intake.waiting.forgotten,
-                "banks": banks,
+                "banks": self._banks(keyed),
             }
+
+    def banks(self, keys: Sequence[Hashable]) -> list[dict[str, Any] | None]:
+        """What the contexts of some keys hold, by class; None for those that are not in memory."""
+        with self._answer.lock:
+            return [self._banks(self._residents.get(name_of(key))) for key in keys]
 
     def forget(self, key: Hashable) -> None:
         """Drop a key and all that is stored of it."""
@@ -207,6 +210,11 @@ class Fleet:
     def about(self) -> dict[str, Any]:
         """How it was made: backbone, policy, budget ..."""
         return dict(self._about)
+
+    @property
+    def problem(self) -> str | None:
+        """Why it takes no more operations; None while it does."""
+        return self._closed
 
     def memory(self) -> dict[str, int]:
         """Keys in memory and on disk, and the bytes of the lanes that are there."""
@@ -267,6 +275,11 @@ class Fleet:
         if isinstance(keyed, StoreError):
             raise keyed
         return keyed
+
+    def _banks(self, keyed: Keyed | None) -> dict[str, Any] | None:
+        if keyed is None or keyed.place is None:
+            return None
+        return self._pools.banks(keyed.place, len(keyed.intake.labels))
 
     def _serve(self, operations: Sequence[Operation]) -> list[Answer | MillpondError]:
         """A batch, under the lock."""

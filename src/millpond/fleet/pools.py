@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +74,7 @@ class Pools:
     def facts(self, place: Place) -> State:
         return self._pools[place.width].learner.contexts.facts([place.lane])
 
-    def banks(self, place: Place, labels: int) -> dict[str, object]:
+    def banks(self, place: Place, labels: int) -> dict[str, Any]:
         return self._pools[place.width].learner.banks(place.lane, labels)
 
     def predict(

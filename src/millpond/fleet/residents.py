@@ -28,6 +28,10 @@ class Residents:
     def __iter__(self) -> Iterator[Keyed]:
         return iter(self._keys.values())
 
+    def get(self, name: str) -> Keyed | None:
+        """A key that is in memory; asking is not using."""
+        return self._keys.get(name)
+
     @property
     def known(self) -> set[str]:
         """The names of all keys that have ever changed, in memory or not."""
