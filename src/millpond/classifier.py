@@ -14,7 +14,7 @@ from millpond.backbones import Backbone, Prediction
 from millpond.checks import check_whole
 from millpond.errors import BadInput, BadOption, CheckpointError, MillpondError
 from millpond.intake import Intake, check_key, check_label
-from millpond.learner import DEFAULT_BACKBONE, ContextLearner, FloatArray
+from millpond.learner import DEFAULT_BACKBONE, DEFAULT_TAU, ContextLearner, FloatArray
 from millpond.policies import Policy
 from millpond.reading import Cells, read_rows
 from millpond.state import fingerprint, named, under
@@ -71,7 +71,7 @@ class StreamClassifier:
         policy: str | Policy = "cure",
         budget: int = 1000,
         short_ratio: float = 0.75,
-        tau: float | str = 0.3,
+        tau: float | str = DEFAULT_TAU,
         seed: int = 0,
         waiting: int = WAITING,
         **options: Any,

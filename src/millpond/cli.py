@@ -290,7 +290,7 @@ def _parser() -> argparse.ArgumentParser:
     learner.add_argument("--backbone", metavar="NAME", help=f"default {DEFAULT_BACKBONE}")
     learner.add_argument("--policy", metavar="NAME", help=f"default cure; of {', '.join(POLICIES)}")
     learner.add_argument(
-        "--tau", type=threshold, help="admission threshold in [0, 1], or auto; default 0.3"
+        "--tau", type=threshold, help="admission threshold in [0, 1], or auto, the default"
     )
     learner.add_argument(
         "--budget", type=int, metavar="B", help="rows in the context; default 1000"

@@ -20,6 +20,9 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
 DEFAULT_BACKBONE = "rill"
+DEFAULT_TAU = (
+    "auto"  # a fixed share of candidates: docs/classifier.md sets it against fixed thresholds
+)
 
 
 class ContextLearner:
@@ -38,7 +41,7 @@ class ContextLearner:
         policy: str | Policy | Sequence[str | Policy] = "cure",
         budget: int | Sequence[int] = 1000,
         short_ratio: float | Sequence[float] = 0.75,
-        tau: float | str | Sequence[float | str] = 0.3,
+        tau: float | str | Sequence[float | str] = DEFAULT_TAU,
         **options: Any,
     ) -> None:
         """Options that are not details of a context go to the backbone."""

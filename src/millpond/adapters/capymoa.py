@@ -10,7 +10,7 @@ import numpy as np
 
 from millpond.classifier import StreamClassifier
 from millpond.errors import BadInput, MissingExtra
-from millpond.learner import DEFAULT_BACKBONE, FloatArray
+from millpond.learner import DEFAULT_BACKBONE, DEFAULT_TAU, FloatArray
 from millpond.streams.stream import Stream, encode_by_appearance
 from millpond.streams.table import unique_names
 
@@ -53,7 +53,7 @@ class CapymoaClassifier(Classifier):  # type: ignore[misc, unused-ignore]
         policy: str | Policy = "cure",
         budget: int = 1000,
         short_ratio: float = 0.75,
-        tau: float | str = 0.3,
+        tau: float | str = DEFAULT_TAU,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(schema, random_seed)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from millpond.classifier import StreamClassifier
 from millpond.encoding import Encoder
 from millpond.errors import BadInput, MissingExtra
-from millpond.learner import DEFAULT_BACKBONE
+from millpond.learner import DEFAULT_BACKBONE, DEFAULT_TAU
 from millpond.reading import read_row
 from millpond.streams.stream import Stream, encode_by_appearance
 from millpond.streams.table import coded_note, unique_names
@@ -54,7 +54,7 @@ class RiverClassifier(base.MiniBatchClassifier):  # type: ignore[misc, unused-ig
         policy: str | Policy = "cure",
         budget: int = 1000,
         short_ratio: float = 0.75,
-        tau: float | str = 0.3,
+        tau: float | str = DEFAULT_TAU,
         seed: int = 0,
         **options: Any,
     ) -> None:

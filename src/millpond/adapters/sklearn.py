@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from millpond.classifier import StreamClassifier
 from millpond.errors import MissingExtra
-from millpond.learner import DEFAULT_BACKBONE, FloatArray
+from millpond.learner import DEFAULT_BACKBONE, DEFAULT_TAU, FloatArray
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -66,7 +66,7 @@ class SklearnClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc, u
         policy: str | Policy = "cure",
         budget: int = 1000,
         short_ratio: float = 0.75,
-        tau: float | str = 0.3,
+        tau: float | str = DEFAULT_TAU,
         random_state: Any = 0,
         options: Mapping[str, Any] | None = None,
     ) -> None:
