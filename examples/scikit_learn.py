@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from millpond import load_stream
 from millpond.adapters.sklearn import SklearnClassifier
 
-stream = load_stream("agr_a").head(1_200)
+stream = load_stream("agr_a").head(600)
 X, y = stream.X.copy(), stream.labels
 X[::10, 0] = np.nan  # missing values are fine with and without an imputer
 
@@ -22,7 +22,7 @@ pipeline = make_pipeline(SimpleImputer(), StandardScaler(), SklearnClassifier(bu
 search = GridSearchCV(
     pipeline,
     {"sklearnclassifier__policy": ["fifo", "cure"], "sklearnclassifier__tau": [0.1, 0.4]},
-    cv=TimeSeriesSplit(3),
+    cv=TimeSeriesSplit(2),
 )
 search.fit(X, y)
 print(f"best on later rows: {search.best_score_:.2%} with {search.best_params_}")
@@ -30,7 +30,7 @@ print(f"best on later rows: {search.best_score_:.2%} with {search.best_params_}"
 # Batches as they arrive: predict a batch, then learn it.
 model = SklearnClassifier(budget=200)
 guesses = []
-for rows in np.split(np.arange(len(X)), 24):
+for rows in np.split(np.arange(len(X)), 12):
     if rows[0]:
         guesses.extend(model.predict(X[rows]))
     model.partial_fit(X[rows], y[rows], classes=np.unique(y))
