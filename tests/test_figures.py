@@ -17,7 +17,7 @@ def test_the_readme_states_the_committed_figures() -> None:
     assert stated.strip() == script["figures"]().strip()
 
 
-@pytest.mark.parametrize("name", ["theory.md"])
+@pytest.mark.parametrize("name", ["paper.md", "theory.md"])
 def test_a_page_states_the_committed_results(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     script = runpy.run_path(str(ROOT / "benchmarks" / "paper_page.py"))

@@ -17,7 +17,7 @@ def made() -> Sheet:
         "A made table",
         ("Dataset", "one", "two", "three"),
         (
-            Row("A", ranked([percent(0.5), percent(0.75, prefix=True), absent("no Java here")])),
+            Row("A", (*ranked([percent(0.5), percent(0.75, prefix=True)]), absent("no Java here"))),
             Row("paper", (number(50.0), number(75.0), number(None)), "paper"),
             Row("B", (absent("not here"),) * 3),
         ),
@@ -45,7 +45,10 @@ def test_what_is_missing_says_why_and_shows_no_number() -> None:
 def test_best_and_second_with_ties() -> None:
     marks = [c.mark for c in ranked(map(number, [3.0, 7.0, 7.0, 5.0]))]
     assert marks == ["", "best", "best", "second"]
-    assert [c.mark for c in ranked([absent("x"), number(1.0)])] == ["", "best"]
+
+
+def test_nothing_is_best_where_something_is_missing() -> None:
+    assert [c.mark for c in ranked([absent("x"), number(2.0), number(1.0)])] == ["", "", ""]
 
 
 def test_as_markdown() -> None:

@@ -128,14 +128,19 @@ class Sheet:
         ]
         for row in self.rows:
             cells = [_dressed(cell, row.kind) for cell in row.cells]
-            head = f"*{row.head}*" if row.kind == "paper" else row.head
+            head = f"*{row.head.strip()}*" if row.kind == "paper" else row.head
             lines.append(f"| {head} | {' | '.join(cells)} |")
         return "\n".join([*lines, "", *(f"{said}\n" for said in self.sentences())]).rstrip() + "\n"
 
 
 def ranked(cells: Iterable[Cell]) -> tuple[Cell, ...]:
-    """The same cells, the highest value marked best and the next second; ties share a mark."""
+    """The same cells, the highest value marked best and the next second; ties share a mark.
+
+    Where one is missing nothing is marked: it might be the best.
+    """
     there = list(cells)
+    if any(cell.missing for cell in there):
+        return tuple(there)
     values = sorted(
         {c.text: c.value for c in there if isinstance(c.value, float)}.items(),
         key=lambda item: -float(item[1]),
@@ -166,6 +171,7 @@ def _dressed(cell: Cell, kind: Kind) -> str:
 
 
 def _listed(places: list[str]) -> str:
-    """At most six of them by name."""
+    """At most six of them by name, each once: columns may share one."""
+    places = list(dict.fromkeys(places))
     shown = ", ".join(places[:6])
     return f"{shown} and {len(places) - 6} more" if len(places) > 6 else shown
