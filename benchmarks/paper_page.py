@@ -38,7 +38,7 @@ SHOWN = (
     "recovery", "calibration", "claims",
 )  # fmt: skip
 """datasets needs the data, theory has a page of its own, trajectories are for the report"""
-STORED = ("main", "floors", "robustness", "calibration")
+STORED = ("main", "floors", "robustness", "tau", "calibration")
 """what can be shown of results that hold accuracies and metrics only"""
 STREAM_ROWS = {name: facts["rows"] for name, facts in published()["datasets"].items()}
 
@@ -52,7 +52,7 @@ def _whole() -> list[str]:
     store = Store(WHOLE)
     run = store.read()
     baselines = read_baselines(FOLDER / "baselines" / "runs.jsonl")
-    book = Book({**baselines, **_knn(), **run}, store.read_failures())
+    book = Book({**baselines, **_swept_knn(), **_knn(), **run}, store.read_failures())
     for backbones in (("rill", "knn"), ("knn",)):
         for name in SHOWN:
             for unit in EXPERIMENTS[name].units(Setup(("meter",), backbones)):
@@ -63,8 +63,9 @@ def _whole() -> list[str]:
         setup, names = Setup(tuple(STREAMS), ("knn",)), STORED
         said = (
             "CURE here has `knn` as its backbone, in-context nearest neighbours, the library's floor; it "
-            "and MOA's learners are the committed results of `benchmarks/streams_knn.py` and "
-            "`benchmarks/baselines.py`. Rill's whole streams are for a GPU and are not run yet."
+            "and MOA's learners are the committed results of `benchmarks/streams_knn.py`, "
+            "`benchmarks/tau_auto.py` and `benchmarks/baselines.py`. Rill's whole streams are for a GPU: "
+            "what there is of them is in [rill.md](rill.md)."
         )
     return [f"## Whole streams\n\n{said}\n", *_sections(names, setup, book)]
 
@@ -99,6 +100,22 @@ def _knn() -> dict[Unit, Record]:
         for policy, kept in lanes.items():
             unit = context(stream, "knn", policy, kept["learner"]["tau"])
             facts = {**kept, "stream": {"name": stream, "rows": STREAM_ROWS[stream]}}
+            records[unit] = Record(unit, facts)
+    return records
+
+
+def _swept_knn() -> dict[Unit, Record]:
+    """What benchmarks/tau_auto.py has kept of whole streams, as units."""
+    found = json.loads((FOLDER / "tau_auto_knn.json").read_text())
+    records = {}
+    for stream, kept in found["streams"].items():
+        if kept["limit"] is not None:
+            continue
+        accuracies = {**{float(tau): a for tau, a in kept["fixed"].items()}, "auto": kept["auto"]}
+        for tau, accuracy in accuracies.items():
+            unit = context(stream, "knn", "cure", tau)
+            whole = {"name": stream, "rows": STREAM_ROWS[stream]}
+            facts = {"accuracy": accuracy / 100, "rows": kept["rows"], "stream": whole}
             records[unit] = Record(unit, facts)
     return records
 

@@ -88,6 +88,8 @@ def _chosen(setup: Setup, book: Book, stream: str) -> tuple[Cell, ...]:
     if found is None:
         why = next(book.why_not(unit) for unit in runs if book.get(unit) is None)
         return (absent(why),) * 7
+    if not all("bits" in record.facts for record in found):
+        return (absent("which rows were right was not kept"),) * 7
     *fixed, auto = found
     prefix = auto.prefix
     oracle = max(range(len(TAUS)), key=lambda i: fixed[i].accuracy or 0.0)
