@@ -1,6 +1,8 @@
 # make demo     Rill and CURE on a generated stream, beside its floors, from nothing to a report
 # make test     lint, types and all quick tests
 # make long     the tests that take minutes (set MILLPOND_DATA for those on the real streams)
+# make serve-demo   a service fed with drifting streams, and its live page
+# make crash    a durable fleet killed a thousand times; figures go to benchmarks/results
 # make bench    the benchmarks; results go to benchmarks/results
 # make fuzz     ten minutes of fuzzing for each reader of files; figures and corpus are kept
 # make pretrain-smoke  a toy of the pretraining on the CPU, in under two minutes
@@ -26,12 +28,11 @@ $(VENV)/fuzz.stamp: $(VENV)/demo.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[fuzz]'
 	touch $@
 
-
 $(VENV)/torch.stamp: $(VENV)/demo.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[torch]'
 	touch $@
 
-.PHONY: demo test long bench fuzz pretrain-smoke clean
+.PHONY: demo test long serve-demo crash bench fuzz pretrain-smoke clean
 .DEFAULT_GOAL := test
 
 demo: $(VENV)/demo.stamp
@@ -39,6 +40,13 @@ demo: $(VENV)/demo.stamp
 	$(BIN)/millpond run agr_a --backbone knn --policy cure --tau 0.4 --out runs/demo-knn
 	$(BIN)/millpond compare runs/demo runs/demo-knn
 	@echo "Now open runs/demo/report.html"
+
+$(VENV)/serve.stamp: $(VENV)/demo.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[serve]'
+	touch $@
+
+serve-demo: $(VENV)/serve.stamp
+	$(BIN)/python -m millpond.serve.demo
 
 test: $(VENV)/test.stamp
 	$(BIN)/ruff check .
@@ -48,6 +56,9 @@ test: $(VENV)/test.stamp
 
 long: $(VENV)/test.stamp
 	$(BIN)/pytest -n $(JOBS) -m long
+
+crash: $(VENV)/test.stamp
+	PYTHONPATH=tests $(BIN)/python benchmarks/fleet_crashes.py
 
 bench: $(VENV)/test.stamp
 	$(BIN)/python benchmarks/eviction.py

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-MODULES = ["millpond.context", "millpond.classifier"]
+MODULES = ["millpond.context", "millpond.classifier", "millpond.fleet.fleet"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -62,12 +62,14 @@ def feed(address: str) -> None:
     with httpx.Client(timeout=60) as client:
         for key in ("steady", "turning", HOSTILE):
             operations: list[dict[str, Any]] = []
-            for t in range(160):
-                label = "ab"[(t % 2) ^ (key == "turning" and t > 100)]
+            for t in range(300):
+                label = "ab"[(t % 2) ^ (key == "turning" and t > 200)]
                 operations.append({"op": "predict", "key": key, "x": [t % 2, 1], "id": t})
                 operations.append({"op": "learn", "key": key, "y": label, "id": t})
-            answer = client.post(f"{address}/v1/batch", json={"operations": operations})
-            assert answer.status_code == 200, answer.text
+            for start in range(0, len(operations), 200):
+                part = {"operations": operations[start : start + 200]}
+                answer = client.post(f"{address}/v1/batch", json=part)
+                assert answer.status_code == 200, answer.text
 
 
 def look(url: str, folder: Path, *words: str) -> str:
@@ -94,7 +96,7 @@ def test_the_page_fills_and_says_nothing_that_a_key_is_called(url: str, tmp_path
     assert len(re.findall(r'<path class="path"[^>]*><title>', found)) == 3
     (turning,) = (row for row in rows if "turning" in row)
     cells = re.findall(r"<td>(.*?)</td>", turning)
-    assert cells[1:3] == ["160", "160"]
+    assert cells[1:3] == ["300", "300"]
     assert int(cells[5]) >= 1
     assert 'class="mark"' in found
 

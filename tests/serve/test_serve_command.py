@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,31 +24,17 @@ TOKEN = "0123456789abcdef"
 
 @contextmanager
 def service(*words: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    process = subprocess.Popen(
-        [
-            sys.executable,
-            "-m",
-            "millpond",
-            "serve",
-            "--port",
-            "0",
-            "--budget",
-            "20",
-            "--json",
-            *words,
-        ],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    try:
-        assert process.stdout is not None
-        told = process.stdout.readline()
-        assert told, "it did not start"
-        yield process, json.loads(told)["url"]
-    finally:
-        process.kill()
-        process.wait()
+    command = [sys.executable, "-m", "millpond", "serve", "--port", "0", "--budget", "20", "--json"]
+    with subprocess.Popen(
+        [*command, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            told = process.stdout.readline()
+            assert told, "it did not start"
+            yield process, json.loads(told)["url"]
+        finally:
+            process.kill()
 
 
 def post(url: str, path: str, content: Any) -> Any:
@@ -93,7 +80,7 @@ def test_requests_under_way_are_answered_before_it_ends(tmp_path: Path) -> None:
         for thread in threads:
             thread.start()
         while len(acknowledged) < 40:
-            pass
+            time.sleep(0.05)
         process.terminate()
         assert process.wait(timeout=60) == 0
         for thread in threads:

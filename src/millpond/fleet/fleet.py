@@ -5,7 +5,8 @@ from __future__ import annotations
 import operator
 import os
 from collections import deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from millpond.learner import DEFAULT_BACKBONE, ContextLearner
 from millpond.policies import Policy
 from millpond.state import fingerprint
 
-TOGETHER = 1024
+TOGETHER = 512
 """Operations in a batch, of callers that come together."""
 
 
@@ -199,9 +200,9 @@ class Fleet:
         with self._answer.lock:
             self._check_open()
             if name in self._residents.known:
+                with self._stored({name}):
+                    self._store.forget(name)
                 self._residents.drop(name)
-                self._store.forget(name)
-                self._store.commit()
                 self._residents.known.discard(name)
 
     # -- the whole -------------------------------------------------------------------------------
@@ -246,9 +247,10 @@ class Fleet:
         """Write a snapshot of a key, or of all keys in memory, so that recovery replays nothing."""
         with self._answer.lock:
             self._check_open()
-            for keyed in list(self._residents) if key is None else [self._key(key)]:
-                self._residents.save(keyed)
-            self._store.commit()
+            chosen = list(self._residents) if key is None else [self._key(key)]
+            with self._stored({keyed.name for keyed in chosen}):
+                for keyed in chosen:
+                    self._residents.save(keyed)
 
     def close(self) -> None:
         """End it. What is durable is so already."""
@@ -270,8 +272,8 @@ class Fleet:
         self._check_open()
         if name not in self._residents.known:
             raise BadInput(f"there is no key {key!r}: nothing was asked of it")
-        (keyed,) = self._residents.bring([name])
-        self._store.commit()  # of what was spilled for it
+        with self._stored({name}):  # with what is spilled for it
+            (keyed,) = self._residents.bring([name])
         if isinstance(keyed, StoreError):
             raise keyed
         return keyed
@@ -295,14 +297,9 @@ class Fleet:
             else:
                 queues.setdefault(name, deque()).append(at)
         asked: set[str] = set()
-        try:
-            with self._blas.limit(limits=1, user_api="blas"):
-                while queues:
-                    self._round(operations, queues, answers, asked)
-                self._store.commit()
-        except BaseException as error:
-            self._undo(asked, error)
-            raise
+        with self._blas.limit(limits=1, user_api="blas"), self._stored(asked):
+            while queues:
+                self._round(operations, queues, answers, asked)
         return [answer for answer in answers if answer is not None]
 
     def _check_room(self, name: str, queues: dict[str, Any]) -> None:
@@ -339,8 +336,18 @@ class Fleet:
             if self._store.durable and keyed.operations - keyed.saved >= self._snapshot_every:
                 self._residents.save(keyed)
 
+    @contextmanager
+    def _stored(self, asked: set[str]) -> Iterator[None]:
+        """One commit for what is done to some keys; none of it has happened if anything fails."""
+        try:
+            yield
+            self._store.commit()
+        except BaseException as error:
+            self._undo(asked, error)
+            raise
+
     def _undo(self, asked: set[str], error: BaseException) -> None:
-        """Nothing of this batch has happened: its keys come back from the store when they are asked."""
+        """The keys come back from the store, as they were, when they are asked again."""
         if not self._store.durable:
             self._closed = f"it broke: {error!r}"
             return

@@ -21,7 +21,8 @@ import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -51,7 +52,11 @@ class Store:
         self.records = 0
         """logged by this process"""
         self.bytes_logged = 0
-        self.folder = Path(tempfile.mkdtemp(prefix="millpond-")) if folder is None else folder
+        self._remove: Callable[[], Any] = lambda: None
+        if folder is None:
+            folder = Path(tempfile.mkdtemp(prefix="millpond-"))
+            self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.folder = folder
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -216,13 +221,14 @@ class Store:
             self._commits += 1
             if self._acknowledged is not None:
                 count = b"%016d" % self._commits
-                os.pwrite(self._acknowledged, count + _sum(count), 0)
+                with suppress(OSError):  # an older count finds less damage, and is true
+                    os.pwrite(self._acknowledged, count + _sum(count), 0)
             ask("BEGIN IMMEDIATE")
 
     def rollback(self) -> None:
         """Back to the last commit."""
         with self._named_errors():
-            with suppress(sqlite3.OperationalError):  # a full disk has rolled back by itself
+            if self._base.in_transaction:  # a full disk may have rolled back by itself
                 self._base.execute("ROLLBACK")
             self._base.execute("BEGIN IMMEDIATE")
             (found,) = self._base.execute(
@@ -236,8 +242,7 @@ class Store:
         if self._acknowledged is not None:
             os.close(self._acknowledged)
             self._acknowledged = None
-        if not self.durable:
-            shutil.rmtree(self.folder, ignore_errors=True)
+        self._remove()
 
     @contextmanager
     def _named_errors(self) -> Iterator[None]:

@@ -31,6 +31,8 @@ DESCRIPTION = (
 )
 SHOWN = 40
 """Keys on the live page"""
+BEARER = HTTPBearer(auto_error=False, description="the token of --token-file")
+Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]
 InUrl = Annotated[str, InPath(min_length=1, max_length=m.NAME)]
 _WHAT = {
     400: "not to be read as a request",
@@ -208,7 +210,7 @@ def _routes(fleet: Fleet, desk: Desk, watch: Watch, token: str | None) -> APIRou
         after: Annotated[str, Query(max_length=m.NAME, description="only keys behind this")] = "",
         limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     ) -> m.Keys:
-        known = sorted(str(key) for key in await desk.call(fleet.keys))
+        known = sorted(key for key in await desk.call(fleet.keys) if isinstance(key, str))
         behind = [key for key in known if key > after]
         return m.Keys(keys=behind[:limit], total=len(known), more=len(behind) > limit)
 
@@ -266,11 +268,7 @@ def _open_routes(fleet: Fleet) -> APIRouter:
 
 
 def _check_token(token: str) -> Callable[..., None]:
-    bearer = HTTPBearer(auto_error=False, description="the token of --token-file")
-
-    def check(
-        given: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
-    ) -> None:
+    def check(given: Credentials) -> None:
         sent = b"" if given is None else given.credentials.encode()
         if not hmac.compare_digest(sent, token.encode()):
             what = "missing" if given is None else "not the right one"

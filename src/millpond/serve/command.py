@@ -5,8 +5,12 @@ from __future__ import annotations
 import argparse
 import ipaddress
 import json
+import signal
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from rich.console import Console
@@ -15,7 +19,7 @@ from millpond.errors import BadOption, MillpondError, MissingExtra
 from millpond.fleet import Fleet
 from millpond.learner import DEFAULT_BACKBONE
 
-GRACE = 5
+GRACE = 3
 """Seconds that requests under way have when the service is told to end"""
 SHORTEST_TOKEN = 16
 
@@ -75,46 +79,63 @@ def run(chosen: argparse.Namespace, errors: Console) -> int:
         from millpond.serve.app import Limits, make_app
     except ModuleNotFoundError as error:
         raise MissingExtra("millpond serve", "serve") from error
-    listening = _listen(chosen.host, chosen.port)
-    fleet = Fleet(
-        chosen.backbone,
-        chosen.policy,
-        chosen.budget,
-        chosen.short_ratio,
-        _tau(chosen.tau),
-        resident=chosen.resident,
-        keys=chosen.keys,
-        labels=chosen.labels,
-        data=chosen.data,
-        sync=not chosen.no_sync,
-    )
-    app = make_app(fleet, token=token, limits=Limits(chosen.body, chosen.queue))
+    with _listen(chosen.host, chosen.port) as listening:
+        fleet = Fleet(
+            chosen.backbone,
+            chosen.policy,
+            chosen.budget,
+            chosen.short_ratio,
+            _tau(chosen.tau),
+            resident=chosen.resident,
+            keys=chosen.keys,
+            labels=chosen.labels,
+            data=chosen.data,
+            sync=not chosen.no_sync,
+        )
+        with fleet:
+            app = make_app(fleet, token=token, limits=Limits(chosen.body, chosen.queue))
+            _tell(chosen, listening, fleet, token is not None, errors)
+            config = uvicorn.Config(
+                app,
+                log_level="warning",
+                access_log=False,
+                timeout_graceful_shutdown=GRACE,
+                server_header=False,
+                ws="none",
+            )
+            with _ended_by_signals():
+                uvicorn.Server(config).run(sockets=[listening])
+    errors.print("ended", style="dim")
+    return 0
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """The server raises the signal that ended it once more when it has: here that is no failure."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        with suppress(KeyboardInterrupt):
+            yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _tell(
+    chosen: argparse.Namespace, listening: socket.socket, fleet: Fleet, token: bool, errors: Console
+) -> None:
+    """Where it listens, for machines and for people."""
     host = f"[{chosen.host}]" if ":" in chosen.host else chosen.host
     url = f"http://{host}:{listening.getsockname()[1]}"
-    told = {"url": url, "data": chosen.data, "keys": len(fleet), "token": token is not None}
     if chosen.json:
+        told = {"url": url, "data": chosen.data, "keys": len(fleet), "token": token}
         print(json.dumps(told), flush=True)
     errors.print(f"serving {url} (the live page), {url}/openapi.json; Ctrl-C ends it", style="dim")
     if chosen.data is None:
         errors.print("nothing is kept when it ends: --data DIR keeps it", style="dim")
-    config = uvicorn.Config(
-        app,
-        log_level="warning",
-        access_log=False,
-        timeout_graceful_shutdown=GRACE,
-        server_header=False,
-        ws="none",
-    )
-    server = uvicorn.Server(config)
-    try:
-        server.run(sockets=[listening])
-    except KeyboardInterrupt:  # which uvicorn raises again once it has ended in good order
-        pass
-    finally:
-        fleet.close()
-        listening.close()
-    errors.print("ended", style="dim")
-    return 0
 
 
 def _token(path: str | None) -> str | None:

@@ -89,23 +89,21 @@ def main() -> None:
     parser.add_argument("--backbone", default="knn")
     chosen = parser.parse_args()
     words = ["serve", "--port", str(chosen.port), "--budget", "200", "--backbone", chosen.backbone]
-    service = subprocess.Popen(
-        [sys.executable, "-m", "millpond", *words, "--json"], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert service.stdout is not None
-        told = service.stdout.readline()
-        if not told:
-            raise SystemExit("the service did not start")
-        url = json.loads(told)["url"]
-        print(f"\n  open {url}\n", flush=True)
-        wait_for(f"{url}/health")
-        feed(url, time.time() + chosen.seconds, chosen.pause)
-    except KeyboardInterrupt:
-        pass
-    finally:
-        service.terminate()
-        service.wait(timeout=30)
+    command = [sys.executable, "-m", "millpond", *words, "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as service:
+        try:
+            assert service.stdout is not None
+            told = service.stdout.readline()
+            if not told:
+                raise SystemExit("the service did not start")
+            url = json.loads(told)["url"]
+            print(f"\n  open {url}\n", flush=True)
+            wait_for(f"{url}/health")
+            feed(url, time.time() + chosen.seconds, chosen.pause)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            service.terminate()
 
 
 def wait_for(url: str) -> None:

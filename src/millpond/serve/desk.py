@@ -44,15 +44,17 @@ class Desk:
         return await asyncio.get_running_loop().run_in_executor(self._thread, verb, *arguments)
 
     async def _serve(self) -> None:
-        while self._calls:
-            calls = [self._calls.popleft()]
-            together = len(calls[0][0])
-            while self._calls and together + len(self._calls[0][0]) <= TOGETHER:
-                calls.append(self._calls.popleft())
-                together += len(calls[-1][0])
-            await self._serve_together(calls)
-            self.waiting -= together
-        self._serving = None
+        try:
+            while self._calls:
+                calls = [self._calls.popleft()]
+                together = len(calls[0][0])
+                while self._calls and together + len(self._calls[0][0]) <= TOGETHER:
+                    calls.append(self._calls.popleft())
+                    together += len(calls[-1][0])
+                await self._serve_together(calls)
+                self.waiting -= together
+        finally:
+            self._serving = None
 
     async def _serve_together(
         self, calls: list[tuple[Sequence[Operation], asyncio.Future[Answers]]]
@@ -66,15 +68,20 @@ class Desk:
                 if not answers.done():
                     answers.set_exception(error)
             return
-        self._seen(operations, found, time.perf_counter() - begin)
-        start = 0
+        seconds, start = time.perf_counter() - begin, 0
         for asked, answers in calls:
             if not answers.done():  # whoever asked may have gone
                 answers.set_result(found[start : start + len(asked)])
             start += len(asked)
+        self._seen(operations, found, seconds)
 
     async def close(self) -> None:
-        """What waits is served first."""
+        """The batch under way is served; what waits behind it is sent away."""
+        while self._calls:
+            asked, answers = self._calls.popleft()
+            self.waiting -= len(asked)
+            if not answers.done():
+                answers.set_exception(TooMany("the service ends: ask it again when it is back"))
         if self._serving is not None:
             await self._serving
         self._thread.shutdown()

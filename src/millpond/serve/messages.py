@@ -11,7 +11,7 @@ from millpond.fleet import Operation
 NAME = 256
 """Characters of a key, an id, a label, a feature or a category, at the most"""
 FEATURES = 1000
-OPERATIONS = 1000
+OPERATIONS = 500
 EXACT = 2**53 - 1
 LARGEST = 3.4e38  # of a float32
 
