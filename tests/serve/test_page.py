@@ -6,10 +6,7 @@ import html
 import re
 import shutil
 import subprocess
-import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +15,9 @@ import pytest
 pytest.importorskip("fastapi", reason="needs the extra serve")
 
 import httpx
-import uvicorn
 
-from millpond import Fleet
 from millpond.serve import page
-from millpond.serve.app import make_app
+from served import served
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 BROWSER = next(filter(None, map(shutil.which, NAMES)), None)
@@ -30,24 +25,6 @@ pytestmark = pytest.mark.skipif(
     BROWSER is None, reason="there is no Chromium to look at pages with"
 )
 HOSTILE = "<img src=x onerror=alert(1)>"
-
-
-@contextmanager
-def served(token: str | None) -> Iterator[str]:
-    server = uvicorn.Server(
-        uvicorn.Config(
-            make_app(Fleet("knn", budget=20), token=token), port=0, log_level="error", ws="none"
-        )
-    )
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.05)
-    try:
-        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join()
 
 
 @pytest.fixture
