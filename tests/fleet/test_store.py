@@ -277,4 +277,8 @@ def test_damage_is_found_or_harmless(left: tuple[Path, str], name: str, how: str
         except MillpondError:
             found["error"] += 1
     assert sum(found.values()) == DAMAGED
-    assert (found["error"] > DAMAGED / 10) == (name != "acknowledged")
+    if name == "acknowledged":
+        assert not found["error"]
+    elif how == "cut" or name == "fleet.sqlite-wal":
+        assert found["error"] > DAMAGED / 10
+    # A flipped bit of the database mostly hits a snapshot, and there is another one.
