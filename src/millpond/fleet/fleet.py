@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections import deque
 from collections.abc import Hashable, Iterator, Sequence
@@ -13,7 +12,8 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 from millpond.backbones import Backbone
-from millpond.errors import BadInput, BadOption, MillpondError, StoreError, TooMany
+from millpond.checks import check_whole
+from millpond.errors import BadInput, MillpondError, StoreError, TooMany
 from millpond.fleet.combining import Combining
 from millpond.fleet.keyed import Keyed
 from millpond.fleet.operation import LEARN, PREDICT, Answer, Operation, key_of, name_of
@@ -22,7 +22,7 @@ from millpond.fleet.recovery import fingerprint_of
 from millpond.fleet.residents import Residents
 from millpond.fleet.rounds import serve
 from millpond.fleet.store import Store
-from millpond.learner import DEFAULT_BACKBONE, ContextLearner
+from millpond.learner import DEFAULT_BACKBONE, DEFAULT_TAU, ContextLearner
 from millpond.policies import Policy
 from millpond.state import fingerprint
 
@@ -81,7 +81,7 @@ class Fleet:
         policy: str | Policy = "cure",
         budget: int = 1000,
         short_ratio: float = 0.75,
-        tau: float | str = 0.3,
+        tau: float | str = DEFAULT_TAU,
         *,
         resident: int = 1000,
         keys: int = 1_000_000,
@@ -93,10 +93,16 @@ class Fleet:
         snapshot_every: int = 500,
         **options: Any,
     ) -> None:
-        self._resident = _whole("resident", resident)
-        self._most_keys, self._most_labels = _whole("keys", keys), _whole("labels", labels)
-        self._waiting, self._remember = _whole("waiting", waiting), _whole("remember", remember)
-        self._snapshot_every = _whole("snapshot_every", snapshot_every)
+        self._resident = check_whole("resident", resident, 1)
+        self._most_keys, self._most_labels = (
+            check_whole("keys", keys, 1),
+            check_whole("labels", labels, 1),
+        )
+        self._waiting, self._remember = (
+            check_whole("waiting", waiting, 1),
+            check_whole("remember", remember, 1),
+        )
+        self._snapshot_every = check_whole("snapshot_every", snapshot_every, 1)
 
         def make(lanes: int) -> ContextLearner:
             return ContextLearner(
@@ -362,16 +368,6 @@ class Fleet:
     def _check_open(self) -> None:
         if self._closed is not None:
             raise StoreError(f"this fleet takes no more: {self._closed}")
-
-
-def _whole(name: str, value: int) -> int:
-    try:
-        whole = operator.index(value)
-    except TypeError:
-        whole = 0
-    if whole < 1:
-        raise BadOption(f"{name} must be a whole number of at least 1, not {value!r}")
-    return whole
 
 
 def _plain(value: Any) -> bool:
