@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from backbones_made import Cached, Forgetful, Voting
 from millpond.backbones import Prediction
+from millpond.backbones.rill.weights import PACKAGED
 from millpond.errors import BadOption, UnknownName
 from millpond.learner import ContextLearner
 from oracle import entropy, margin
@@ -139,3 +141,8 @@ def test_caches_that_are_not_saved_are_missed() -> None:
     teach(whole, 0, 70)
     restored.restore(whole.state())
     assert not same(teach(restored, 70, 120), teach(whole, 70, 120))
+
+
+def test_a_path_among_the_options_is_described_as_text() -> None:
+    learner = ContextLearner(backbone="rill", weights=PACKAGED, budget=20)
+    assert json.loads(json.dumps(learner.describe(0)))["weights"] == str(PACKAGED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -46,7 +47,11 @@ class ContextLearner:
     ) -> None:
         """Options that are not details of a context go to the backbone."""
         known = {name: options.pop(name) for name in list(options) if name in _DETAILS}
-        self.options = {**known, **options}
+        # They go into results and checkpoints, which hold text, not paths.
+        self.options = {
+            name: os.fspath(value) if isinstance(value, os.PathLike) else value
+            for name, value in {**known, **options}.items()
+        }
         self.details = known
         self.backbone = get_backbone(backbone, **options)
         self.contexts = Contexts(
