@@ -51,7 +51,9 @@ def add(commands: Any, common: argparse.ArgumentParser) -> None:
     fleet = serve.add_argument_group("fleet")
     fleet.add_argument("--backbone", metavar="NAME", default=DEFAULT_BACKBONE)
     fleet.add_argument("--policy", metavar="NAME", default="cure")
-    fleet.add_argument("--tau", default=DEFAULT_TAU, help=f"in [0, 1], or auto; default {DEFAULT_TAU}")
+    fleet.add_argument(
+        "--tau", default=DEFAULT_TAU, help=f"in [0, 1], or auto; default {DEFAULT_TAU}"
+    )
     fleet.add_argument("--budget", type=int, metavar="B", default=1000, help="default 1000")
     fleet.add_argument("--short-ratio", type=float, metavar="R", default=0.75, help="default 0.75")
     limits = serve.add_argument_group("limits")
