@@ -225,7 +225,7 @@ class Machine(RuleBasedStateMachine):
         assert list(self.classifier.classes_) == self.model.labels
         X, y, _ = self.model.context.arrays()
         assert contexts.y[0, slots].tolist() == y
-        places = self.classifier._encoder._places
+        places = self.classifier._intake.encoder._places
         for column, name in enumerate(FEATURES):
             if name in places:
                 np.testing.assert_array_equal(contexts.X[0, slots, places[name]], X[:, column])

@@ -177,6 +177,7 @@ def _is_here(host: str) -> bool:
 def _listen(host: str, port: int) -> socket.socket:
     if not 0 <= port < 2**16:
         raise BadOption(f"--port must lie between 0 and 65535, not {port}")
+    listening: socket.socket | None = None
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind)
@@ -184,5 +185,7 @@ def _listen(host: str, port: int) -> socket.socket:
         listening.bind(address)
         listening.listen(1024)
     except OSError as error:
+        if listening is not None:
+            listening.close()
         raise MillpondError(f"cannot listen on {host}:{port}: {error.strerror or error}") from None
     return listening
