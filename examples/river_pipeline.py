@@ -9,7 +9,7 @@ from river.datasets import synth
 from millpond import prequential
 from millpond.adapters.river import RiverClassifier, from_river
 
-ROWS = 1_500
+ROWS = 600
 
 # SEA moves its border in the middle: a drift that a bounded context simply forgets its way through.
 stream = synth.ConceptDriftStream(
@@ -20,11 +20,11 @@ stream = synth.ConceptDriftStream(
     seed=3,
 )
 models = {
-    "millpond": RiverClassifier(policy="cure", budget=300),
-    "millpond, scaled": preprocessing.StandardScaler() | RiverClassifier(budget=300),
-    "millpond, two features": compose.Select(0, 1) | RiverClassifier(budget=300),
+    "millpond": RiverClassifier(policy="cure", budget=150),
+    "millpond, scaled": preprocessing.StandardScaler() | RiverClassifier(budget=150),
+    "millpond, two features": compose.Select(0, 1) | RiverClassifier(budget=150),
     "restarted by DDM": drift.DriftRetrainingClassifier(
-        RiverClassifier(policy="fifo", budget=300), drift_detector=drift.binary.DDM()
+        RiverClassifier(policy="fifo", budget=150), drift_detector=drift.binary.DDM()
     ),
     "Hoeffding tree": tree.HoeffdingTreeClassifier(),
 }
@@ -34,5 +34,5 @@ for name, model in models.items():
     print(f"{name:24}{str(metric).replace(chr(10), '  ')}")
 
 # The same rows in our own loop, with its floors, checkpoints and reports.
-result = prequential(from_river(stream, ROWS), policy="cure", budget=300, warmup=0)
+result = prequential(from_river(stream, ROWS), policy="cure", budget=150, warmup=0)
 print(f"{'our loop':24}Accuracy: {result.accuracy:.2%} of {result.scored} rows")

@@ -21,8 +21,9 @@ CHECKS = list(checks.yield_checks(RiverClassifier()))
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_every_check_of_river_passes(check):
-    check(RiverClassifier())
+@pytest.mark.parametrize("backbone", [pytest.param("rill", marks=pytest.mark.long), "knn"])
+def test_every_check_of_river_passes(check, backbone):
+    check(RiverClassifier(backbone))
 
 
 def test_no_check_is_skipped():

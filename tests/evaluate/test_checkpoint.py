@@ -648,7 +648,9 @@ def equal_folders(folder: Path, expected: Path) -> None:
     "options",
     [
         {"backbone": "knn", "budget": 100, "tau": 0.4, "limit": 1200},
-        {"backbone": "rill", "budget": 60, "tau": 0.2, "limit": 1200},
+        pytest.param(
+            {"backbone": "rill", "budget": 60, "tau": 0.2, "limit": 1200}, marks=pytest.mark.long
+        ),
         {"backbone": "cached", "policy": "dual_fifo", "delay": 4, "chunk": 3},
     ],
     ids=str,
@@ -681,7 +683,7 @@ def test_kill_9_at_any_moment(tmp_path: Path, csv: Path, options: dict[str, Any]
 
 def test_ctrl_c_says_how_to_resume(tmp_path: Path, csv: Path) -> None:
     folder = tmp_path / "a [red]run[/]"
-    run = ["run", str(csv), "--budget", "60", "--json", "--out"]
+    run = ["run", str(csv), "--backbone", "knn", "--budget", "60", "--json", "--out"]
     process = start([*run, str(folder)])
     wait_for_rows(process, folder, 200)
     process.send_signal(signal.SIGINT)
@@ -694,7 +696,7 @@ def test_ctrl_c_says_how_to_resume(tmp_path: Path, csv: Path) -> None:
     assert shlex.split(again) == [*run, str(folder), "--resume"]
     out, _ = finish(shlex.split(again))
     assert json.loads(out)["resumed_from"] == row
-    prequential(load_stream(csv), budget=60, out=tmp_path / "whole")
+    prequential(load_stream(csv), backbone="knn", budget=60, out=tmp_path / "whole")
     equal_folders(folder, tmp_path / "whole")
 
 
