@@ -13,12 +13,9 @@ import json
 import math
 import os
 import shlex
-import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from rich.console import Console
@@ -40,6 +37,7 @@ from millpond.report import compare_command
 from millpond.report.html import write_report
 from millpond.report.terminal import summary
 from millpond.serve import command as serve_command
+from millpond.stopping import stop_on_signal
 from millpond.streams import load_stream, registry
 
 FAILED, WRONG_USE = 1, 2
@@ -80,7 +78,7 @@ def _run(chosen: argparse.Namespace, errors: Console) -> int:
     stream = load_stream(chosen.stream, target=chosen.target, data_dir=chosen.data_dir)
     for note in stream.notes:
         errors.print(f"{stream.name}: {note}", style="dim")
-    with _stop_on_signal(errors) as stopping, progress_bar(errors, "rows") as bar:
+    with stop_on_signal(errors) as stopping, progress_bar(errors, "rows") as bar:
         try:
             result = loop.prequential(
                 stream,
@@ -176,25 +174,6 @@ class _Teller:
         if self._task is None:
             self._task = self._bar.add_task("", total=now.rows, completed=now.row, status=accuracy)
         self._bar.update(self._task, completed=now.row, status=accuracy)
-
-
-@contextmanager
-def _stop_on_signal(errors: Console) -> Iterator[list[int]]:
-    """Ctrl-C and SIGTERM end the run at the next row; a second Ctrl-C ends it at once."""
-    received: list[int] = []
-
-    def on_signal(number: int, frame: FrameType | None) -> None:
-        if received:
-            raise KeyboardInterrupt
-        received.append(number)
-        errors.print("stopping at the next row (again to stop at once)", style="dim")
-
-    before = {n: signal.signal(n, on_signal) for n in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield received
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 # -- streams -------------------------------------------------------------------------------------

@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from rich.console import Console
@@ -30,6 +28,7 @@ from millpond.paper.stored import read_baselines
 from millpond.paper.terminal import show
 from millpond.paper.units import Unit, together
 from millpond.report.document import write_page
+from millpond.stopping import stop_on_signal
 from millpond.streams.registry import canonical
 
 DEFAULT_BACKBONES = ("rill", "knn")
@@ -150,7 +149,7 @@ def _run_missing(
         style="dim",
     )
     begin = time.perf_counter()
-    with _stop_on_signal(errors) as stopping, _bar(errors) as tell:
+    with stop_on_signal(errors) as stopping, _bar(errors) as tell:
         try:
             outcomes = run_all(groups, _rows, place, chosen.workers, tell, lambda: bool(stopping))
         except Interrupted:
@@ -210,22 +209,3 @@ def _ended(step: Step) -> str:
 
 
 _PLAIN = {"chunk": 1, "delay": 0, "shuffle": None}
-
-
-@contextmanager
-def _stop_on_signal(errors: Console) -> Iterator[list[int]]:
-    """Ctrl-C and SIGTERM end all runs at their next rows; a second Ctrl-C ends them at once."""
-    received: list[int] = []
-
-    def on_signal(number: int, frame: FrameType | None) -> None:
-        if received:
-            raise KeyboardInterrupt
-        received.append(number)
-        errors.print("stopping at the next row (again to stop at once)", style="dim")
-
-    before = {n: signal.signal(n, on_signal) for n in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield received
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
