@@ -11,17 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from millpond.streams.registry import entries
+
 RESULTS = Path(__file__).parent / "results"
 DOCS = Path(__file__).parents[1] / "docs"
 
-LABELS = {
-    "noaa": "NOAA",
-    "rialto": "RIALTO",
-    "posture_no8": "POSTURE-No8",
-    "poker": "POKER",
-    "nomao": "NOMAO",
-    "agr_a": "AGR(A)",
-}
+LABELS = {entry.name: entry.label for entry in entries()}
 
 
 def _tau() -> str:

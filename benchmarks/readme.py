@@ -9,18 +9,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+from millpond.streams.registry import entries
+
 RESULTS = Path(__file__).parent / "results"
 README = Path(__file__).parents[1] / "README.md"
 BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->\n"
 
-LABELS = {
-    "noaa": "NOAA",
-    "rialto": "RIALTO",
-    "posture_no8": "POSTURE-No8",
-    "poker": "POKER",
-    "nomao": "NOMAO",
-    "agr_a": "AGR(A)",
-}
+# METER can only be fetched by hand: no figure here is of it.
+LABELS = {entry.name: entry.label for entry in entries() if entry.name != "meter"}
 
 
 def figures() -> str:

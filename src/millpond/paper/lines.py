@@ -14,7 +14,7 @@ from millpond.report.figure import Entry, figure, line_swatch, plain
 from millpond.report.formats import count, percent
 from millpond.report.markup import Markup, element, join
 from millpond.report.scale import Scale, fit, ticks
-from millpond.report.svg import Frame, axes, label, line, line_path, picture, rect, spread
+from millpond.report.svg import Frame, axes, cursor, label, line, line_path, picture, rect, spread
 from millpond.report.table import behind, table
 
 HEIGHTS = {360: 270, 640: 340, 1040: 400}
@@ -182,14 +182,7 @@ def _draw(
         ),
         element("g", join(marks), clip_path=f"url(#{clip})"),
         *(_ends(plot, drawn) if named else []),
-        element(
-            "g",
-            line(plot.left, plot.top, plot.left, plot.bottom, "rule"),
-            class_="cursor",
-            data_left=plot.left,
-            data_right=plot.right,
-            data_rows=plot.x.high,
-        ),
+        cursor(plot),
         class_="timeline",
     )
 

@@ -151,3 +151,15 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
         placed[i] = min(placed[i], ceiling)
         ceiling = placed[i] - gap
     return placed
+
+
+def cursor(plot: Frame) -> Markup:
+    """The line that the page's script moves over a chart whose x axis is the row of the stream."""
+    return element(
+        "g",
+        line(plot.left, plot.top, plot.left, plot.bottom, "rule"),
+        class_="cursor",
+        data_left=plot.left,
+        data_right=plot.right,
+        data_rows=plot.x.high,
+    )

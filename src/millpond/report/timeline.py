@@ -9,7 +9,7 @@ from millpond.report.formats import count, plural
 from millpond.report.markup import Markup, element, join
 from millpond.report.run import Run
 from millpond.report.scale import Scale, ticks
-from millpond.report.svg import Frame, axes, line, picture, rect
+from millpond.report.svg import Frame, axes, cursor, picture, rect
 
 _TOP, _BELOW = 30, 44
 _HEIGHTS = {360: 250, 520: 300, 640: 320, 1040: 380}
@@ -61,14 +61,7 @@ def chart(
         axes(plot, x_ticks, y_ticks, "row of the stream", y_title),
         element("g", join(marks), clip_path=f"url(#{clip})"),
         *beside,
-        element(
-            "g",
-            line(plot.left, plot.top, plot.left, plot.bottom, "rule"),
-            class_="cursor",
-            data_left=plot.left,
-            data_right=plot.right,
-            data_rows=plot.x.high,
-        ),
+        cursor(plot),
         class_="timeline",
     )
 
